@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory with one lifetime: what belongs to one check, or to one loaded configuration, dies together.
+ * Nothing is freed singly. Alignment is that of max_align_t.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "reconciled/base/attributes.h"
+
+struct arena;
+
+struct arena *arena_create(void);
+void arena_destroy(struct arena *arena); /* accepts NULL */
+void arena_reset(struct arena *arena);   /* empties it; keeps the first block for the next user */
+
+void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed */
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_strndup(struct arena *arena, const char *text, size_t len); /* NUL is added */
+char *arena_printf(struct arena *arena, const char *fmt, ...) PRINTF(2, 3);
+
+/* Bytes handed out since creation or reset, for limits. */
+size_t arena_bytes(const struct arena *arena);
+
+#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define arena_array(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SHA-256 and HMAC-SHA-256 (libcrypto), and a fast hash for tables in memory.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HASH_SHA256_BYTES = 32, HASH_SHA256_HEX = 65 };
+
+void hash_sha256(const void *data, size_t len, unsigned char ret[static HASH_SHA256_BYTES]);
+void hash_hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,
+		      unsigned char ret[static HASH_SHA256_BYTES]);
+
+/* Lower-case hex with NUL; ret has room for 2 * len + 1. */
+void hash_hex(const unsigned char *bytes, size_t len, char *ret);
+
+/* FNV-1a: for tables in memory, not against an adversary who can choose all keys. */
+uint64_t hash_fnv1a(const void *data, size_t len);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The judgement: one look at one operation → verdict, reason, rule. A pure function of its
+ * arguments; everything that it allocates is in the arena.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reconciled/core/reading.h"
+
+enum { LOOK_READINGS_MAX = 16 };
+
+enum control_state { CONTROL_NONE, CONTROL_FOUND, CONTROL_LOST }; /* NONE: the target declares none */
+
+/* One time at which an operation was asked about. */
+struct look {
+	const struct reading *readings[LOOK_READINGS_MAX]; /* in the order in which they were asked */
+	size_t count;
+	int64_t at_us; /* when asking began, by the database's clock */
+	enum control_state control;
+};
+
+/* One rule that was tried, for the evidence: first false ones, then the one that held. */
+struct rule_trace {
+	const char *rule; /* "judge[0]" */
+	bool held;
+};
+
+enum { VERDICT_TRACES_MAX = 64 };
+
+struct verdict {
+	enum class class;
+	const char *reason; /* a stable token, or one lower-case word of a `why` */
+	const char *why;    /* the text of the row, or NULL */
+	const char *rule;   /* the one that fired */
+	struct rule_trace traces[VERDICT_TRACES_MAX];
+	size_t traces_count;
+	const struct compared *compared;
+	size_t compared_count;
+	const struct reading *reading; /* the one that decided; NULL when nothing was asked */
+	const struct value *item;      /* the one item, or NULL */
+	const char *remote_id;	       /* at the policy's locator in the item, or NULL */
+	struct earned earned;	       /* to be stored */
+	bool several;		       /* more than one effect was seen */
+	bool unavailable;	       /* the target could not be asked, or did not answer usably */
+};
+
+/* The probe to be asked next in this look, or NULL when the look is over. */
+const struct probe *look_next_probe(const struct policy *policy, const struct operation *op,
+				    const struct look *look, struct arena *arena);
+
+/* Judges a look that is over. */
+void classify(struct arena *arena, const struct policy *policy, const struct operation *op,
+	      const struct look *look, struct verdict *ret_verdict);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a verdict to what is written: action, next status, next due time. Pure. A table of rows,
+ * first match wins; the row's name goes into the evidence as "decided".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reconciled/core/classify.h"
+
+/* What the process is allowed to do, beside what the policy says. */
+struct decide_context {
+	bool observe;	   /* --observe or `observe: true`: whatever the policy's mode */
+	int64_t now_us;	   /* database clock */
+	uint64_t random;   /* for the jitter of the next look */
+};
+
+struct decision {
+	const char *row;       /* name of the decision row, e.g. "missing-review" */
+	enum action action;    /* carried out, or what would be done when observing */
+	enum action recommended; /* what the policy asks for; ACTION_WAIT when nothing */
+	bool observed;	       /* action is not carried out */
+	bool changed;	       /* class, reason, action, status or disputed differ: revision + journal row */
+	enum status status;    /* after */
+	const char *event;     /* of the journal: "confirmed", "review", "closed", "judged", "observed" */
+	const char *outbox_type; /* "operation.confirmed", or NULL: no event */
+	const char *closed_reason; /* or NULL */
+	bool due;	       /* false: nothing left to check */
+	int64_t due_in_us;     /* from the moment of recording */
+	bool disputed;	       /* after */
+};
+
+struct decision_row {
+	const char *name;
+	enum class class;
+	const char *when; /* in words, or NULL: unconditional */
+	enum action action;
+};
+
+/* Prints itself in `reconcilectl rules`. */
+const struct decision_row *decision_rows(size_t *ret_count);
+
+void decide(const struct policy *policy, const struct operation *op, const struct verdict *verdict,
+	    const struct decide_context *context, struct decision *ret_decision);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The JSON that goes into the journal: why this verdict and no other. Values that the policy does
+ * not list under evidence.keep appear as keyed hashes only; URLs as templates; the body as SHA-256.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "reconciled/core/decide.h"
+
+struct strbuf;
+
+enum { EVIDENCE_BYTES_MAX = 16 * 1024, EVIDENCE_HASH_KEY_MIN = 32 };
+
+struct evidence_key {
+	const void *bytes;
+	size_t len;
+};
+
+/*
+ * Appends compact JSON to out: at most EVIDENCE_BYTES_MAX bytes (longer values are cut and marked),
+ * valid UTF-8, no NUL in any form. ret_digest: hex SHA-256 of what makes a look the same as another
+ * (not time, size and hash of the response), for "nothing changed".
+ */
+void evidence_write(struct strbuf *out, const struct evidence_key *key, const struct policy *policy,
+		    const struct operation *op, const struct look *look, const struct verdict *verdict,
+		    const struct decision *decision, char ret_digest[static 65]);
+
+/* "hmac:" and 16 hex digits. */
+void evidence_hash(const struct evidence_key *key, const char *text, size_t len, char ret[static 22]);

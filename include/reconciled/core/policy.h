@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A policy and a target as the judgement sees them: immutable data, built by the loader in the
+ * arena of one configuration. Keys of the language that are not evaluated yet do not load.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <regex.h>
+
+#include "reconciled/core/compare.h"
+#include "reconciled/core/condition.h"
+#include "reconciled/core/template.h"
+#include "reconciled/core/value.h"
+#include "reconciled/core/verdict.h"
+
+enum http_method { METHOD_GET, METHOD_HEAD, METHOD_POST };
+enum body_kind { BODY_NONE, BODY_JSON, BODY_FORM, BODY_TEXT };
+
+/* A name and a text with placeholders: query, headers, form. */
+struct named_template {
+	const char *name;
+	struct template value;
+};
+
+/* A JSON body with placeholders in its strings: a tree of literals and templates. */
+struct json_template {
+	enum value_kind kind;
+	const char *name; /* as member */
+	struct template text; /* TEXT: rendered; BOOL, NUMBER: literal */
+	const struct json_template *children;
+	size_t count;
+};
+
+struct probe {
+	const char *name;
+	const enum operation_field *needs;
+	size_t needs_count;
+	enum http_method method;
+	struct template path;
+	const struct named_template *query, *headers, *form;
+	size_t query_count, headers_count, form_count;
+	enum body_kind body;
+	const struct json_template *json;
+	struct template text;
+	struct conditions found, gone, several, unfinished, absent;
+	bool has_items; /* items was given: its pointer, then where per item */
+	struct pointer items;
+	bool has_each;
+	struct pointer each;
+	bool has_where;
+	struct condition where;
+	struct conditions complete; /* count 0: not declared */
+	int full;		    /* 0: not declared */
+	bool has_remote_id;
+	struct locator remote_id;
+};
+
+enum judge_class { JUDGE_WAITING, JUDGE_COMPARE, JUDGE_DIVERGENT, JUDGE_AMBIGUOUS, JUDGE_NOT_APPLICABLE };
+
+struct judge_row {
+	struct condition when;
+	enum judge_class class;
+	const char *why; /* or NULL */
+};
+
+struct judge_rows {
+	const struct judge_row *rows;
+	size_t count;
+};
+
+/* {when, do}: the first row whose condition holds; without rows the action itself. */
+struct action_row {
+	struct condition when;
+	enum action action;
+};
+
+struct action_rule {
+	const struct action_row *rows; /* ends in a row without condition */
+	size_t count;
+};
+
+enum outcome { OUTCOME_DIVERGENT, OUTCOME_MISSING, OUTCOME_NOT_APPLICABLE };
+enum proves { PROVES_MISSING, PROVES_NOTHING };
+enum idempotence { IDEMPOTENT_NO, IDEMPOTENT_KEY, IDEMPOTENT_NATURAL, IDEMPOTENT_CONDITIONAL };
+enum stakes { STAKES_NORMAL, STAKES_MONEY, STAKES_IRREVERSIBLE };
+
+struct backoff {
+	int64_t first_us, max_us;
+	const char *factor; /* exact decimal as written, 1 … 100 */
+	int factor_milli;   /* the same in thousandths */
+	int jitter_percent;
+};
+
+struct describe {
+	const char *effect, *truth, *proof, *owner, *runbook;
+};
+
+struct policy {
+	const char *operation_type, *target;
+	const char *file;   /* where it was loaded from, for messages */
+	const char *text;   /* the whole file */
+	char digest[65];    /* hex SHA-256 of it */
+	bool enforce;
+	struct describe describe;
+	enum stakes stakes;
+	int64_t latency_window_us, deadline_us, pickup_window_us; /* deadline 0: none */
+	const char *reference_text;
+	const regex_t *reference, *default_reference; /* whole-text matches */
+	enum idempotence idempotent;
+	int64_t key_valid_us; /* resend.key_valid, 0: none */
+	const struct probe *probes;
+	size_t probes_count;
+	int64_t absence_after_us, absence_over_us, absence_horizon_us; /* horizon 0: none */
+	int absence_confirm;
+	enum proves absence_proves;
+	bool several_divergent;
+	struct judge_rows judge, on_absent, on_gone;
+	const struct comparison *compare;
+	size_t compare_count;
+	bool existence_only;
+	enum outcome older, newer;
+	int64_t waiting_until_us;
+	struct backoff recheck;
+	int give_up;
+	const struct locator *keep, *hash;
+	size_t keep_count, hash_count;
+	struct action_rule actions[CLASS_COUNT]; /* the five classes */
+	int attempts_max, requeue_max;
+	struct backoff attempts, requeue;
+	int64_t review_recheck_us;
+	bool review_auto_confirm;
+	int approvals;
+	bool version_order_known; /* a compared version with an order: supersession by version makes sense */
+	enum version_order version_order;
+};
+
+/* The part of a target that judges answers. Address, credentials and limits are config's. */
+struct target_rules {
+	const char *target;
+	struct conditions throttled, broken;
+	const struct probe *control; /* NULL: none */
+};
