@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Asks targets: limits, the control object, and the drivers that fetch. A probe turns a question
+ * into a reading; it decides nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reconciled/core/classify.h"
+
+struct arena;
+struct curl_loop;
+struct event_base;
+
+struct probe_engine;
+struct probe_target; /* a target inside the engine */
+struct probe_run;    /* one probe under way */
+
+enum auth_scheme { AUTH_SCHEME_NONE, AUTH_SCHEME_BEARER, AUTH_SCHEME_BASIC, AUTH_SCHEME_HEADER };
+
+/* What the engine must know of a target. All borrowed for the engine's life; the texts may be secret. */
+struct probe_target_options {
+	const struct target_rules *rules;
+	const char *base;
+	enum auth_scheme auth;
+	const char *auth_header; /* HEADER: name */
+	const char *auth_user;	 /* BASIC */
+	const char *auth_secret;
+	const struct header *headers;
+	size_t headers_count;
+	const char *ca_file;
+	int64_t connect_timeout_us, total_timeout_us;
+	int64_t max_body_bytes;
+	int concurrent;
+	int64_t control_every_us;
+};
+
+/* One question. Everything is borrowed until done was called or the run was cancelled. */
+struct probe_question {
+	struct arena *arena; /* the reading is made in it */
+	const struct probe *probe;
+	const struct operation *op;
+};
+
+/* Exactly once per probe that was not cancelled, from the loop, never from inside probe_start.
+ * began_us: CLOCK_MONOTONIC when the request left. */
+typedef void probe_done_fn(void *owner, const struct reading *reading, enum control_state control,
+			   int64_t began_us);
+
+struct probe_engine *probe_engine_create(struct event_base *base, struct curl_loop *curl);
+void probe_engine_destroy(struct probe_engine *engine); /* cancels what runs */
+
+struct probe_target *probe_engine_add(struct probe_engine *engine,
+				      const struct probe_target_options *options);
+
+/* How many more probes of this target may be started now. 0 while its control is being asked first. */
+int probe_target_free(const struct probe_target *target);
+
+/* Called (from the loop) whenever probe_target_free may have grown from 0. */
+typedef void probe_ready_fn(void *owner, struct probe_target *target);
+void probe_engine_on_ready(struct probe_engine *engine, probe_ready_fn *ready, void *owner);
+
+/* Needs a free slot. Cannot fail: what goes wrong is a reading. */
+struct probe_run *probe_start(struct probe_target *target, const struct probe_question *question,
+			      probe_done_fn *done, void *owner);
+void probe_cancel(struct probe_run *run); /* done will not be called */
