@@ -33,10 +33,13 @@ struct decision {
 	bool disputed;	       /* after */
 };
 
+struct decide_case; /* what a row's test looks at */
+
 struct decision_row {
 	const char *name;
-	enum class class;
+	enum class class; /* CLASS_NONE: every verdict */
 	const char *when; /* in words, or NULL: unconditional */
+	bool (*applies)(const struct decide_case *of); /* NULL with when */
 	enum action action;
 };
 

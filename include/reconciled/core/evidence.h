@@ -9,6 +9,7 @@
 
 #include "reconciled/core/decide.h"
 
+struct arena;
 struct strbuf;
 
 enum { EVIDENCE_BYTES_MAX = 16 * 1024, EVIDENCE_HASH_KEY_MIN = 32 };
@@ -18,14 +19,22 @@ struct evidence_key {
 	size_t len;
 };
 
+/* What is written down: one look and all that followed from it. */
+struct evidence_of {
+	const struct policy *policy;
+	const struct operation *op;
+	const struct look *look;
+	const struct verdict *verdict;
+	const struct decision *decision;
+};
+
 /*
  * Appends compact JSON to out: at most EVIDENCE_BYTES_MAX bytes (longer values are cut and marked),
  * valid UTF-8, no NUL in any form. ret_digest: hex SHA-256 of what makes a look the same as another
- * (not time, size and hash of the response), for "nothing changed".
+ * (not time, size and hash of the response, nor the counts of looks), for "nothing changed".
  */
-void evidence_write(struct strbuf *out, const struct evidence_key *key, const struct policy *policy,
-		    const struct operation *op, const struct look *look, const struct verdict *verdict,
-		    const struct decision *decision, char ret_digest[static 65]);
+void evidence_write(struct strbuf *out, struct arena *arena, const struct evidence_key *key,
+		    const struct evidence_of *of, char ret_digest[static 65]);
 
 /* "hmac:" and 16 hex digits. */
 void evidence_hash(const struct evidence_key *key, const char *text, size_t len, char ret[static 22]);

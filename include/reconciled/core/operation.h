@@ -18,7 +18,9 @@ struct value;
 
 /* Evidence earned over several looks: for absence, and for a verdict that only a stale source gave. */
 struct earned {
-	enum class class;  /* whose run is counted; CLASS_NONE: nothing is */
+	/* Whose run is counted. MISSING: absences. WAITING: looks that are missing by `outcome`, kept
+	 * apart so that an old version that was seen never adds to an absence. NONE: nothing is. */
+	enum class class;
 	int looks;	   /* counted looks in an unbroken run */
 	int64_t since_us;  /* the first of them, TIME_NONE without */
 	int inconclusive;  /* looks in a row without verdict although the target answered */
