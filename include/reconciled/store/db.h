@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One asynchronous PostgreSQL connection on a libevent base. Statements are answered in order, each
+ * exactly once, from the loop, never from inside the call that sent it. Works behind PgBouncer in
+ * transaction mode: no named statements, no session state.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reconciled/base/attributes.h"
+
+struct err;
+struct event_base;
+struct secret;
+
+struct db;
+
+struct db_options {
+	const char *conninfo; /* conninfo or URI; may name several hosts */
+	const struct secret *password; /* or NULL */
+	const char *application_name;
+	int64_t connect_timeout_us;   /* for each host */
+	int64_t statement_timeout_us; /* client side: then the connection is given up */
+};
+
+/* connected, or err says why not (naming host and port, never the password). Exactly once per db_connect. */
+typedef void db_connected_fn(void *owner, const struct err *err);
+
+struct db *db_create(struct event_base *base, const struct db_options *options);
+void db_destroy(struct db *db); /* what was not answered is not answered any more */
+void db_connect(struct db *db, db_connected_fn *connected, void *owner);
+bool db_is_connected(const struct db *db);
+
+/*
+ * For programs without a loop of their own (reconcilectl): turns base until connected or failed.
+ */
+bool db_connect_wait(struct db *db, struct err *err) MUST_CHECK;
+
+/*
+ * Applies what is missing of the migrations, each in one transaction, under an advisory lock; blocks.
+ * report is called with a line for each applied one. A newer schema than ours is ERR_INVALID.
+ */
+typedef void db_migrated_fn(void *owner, const char *name);
+bool db_migrate(const struct db_options *options, db_migrated_fn *report, void *owner,
+		struct err *err) MUST_CHECK;
