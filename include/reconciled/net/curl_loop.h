@@ -38,7 +38,9 @@ struct curl_peer_options {
 	int64_t connect_timeout_us, total_timeout_us;
 	int64_t max_body_bytes;	   /* decoded */
 	const char *ca_file;	   /* or NULL */
-	const char *const *headers; /* "Name: value" sent with every request, secrets included; copied */
+	/* "Name: value" sent with every request, secrets included; copied. With a control character in
+	 * one of them every transfer fails. */
+	const char *const *headers;
 	size_t headers_count;
 };
 
@@ -47,10 +49,11 @@ struct transfer_header {
 	const char *value;
 };
 
+/* All is copied but the body, which is borrowed until done was called or the transfer cancelled. */
 struct transfer_request {
 	enum transfer_method method;
 	const char *url;
-	const char *const *headers; /* "name: value" beside the peer's */
+	const char *const *headers; /* "name: value" beside the peer's; the same name replaces it */
 	size_t headers_count;
 	const char *body;
 	size_t body_len;
@@ -70,6 +73,7 @@ struct transfer_result {
 /* Exactly once per transfer that was not cancelled, from the loop, never from inside transfer_start. */
 typedef void transfer_done_fn(void *owner, const struct transfer_result *result);
 
+/* The process ignores SIGPIPE. */
 struct curl_loop *curl_loop_create(struct event_base *base);
 void curl_loop_destroy(struct curl_loop *loop); /* after all peers */
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two kinds of descriptors come from libcurl. Connections are opened and closed by our callbacks:
+ * what libcurl wants of them comes and goes with each transfer, their read event stays. Others (the
+ * wake-up pair of its resolver) it closes itself right after it stopped wanting anything: there the
+ * events go at once.
+ */
+#include "sockets.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+#include "reconciled/base/xalloc.h"
+
+struct watch {
+	struct sockets *sockets;
+	struct event read, write;
+	bool connection;       /* opened here, and closed here */
+	bool reading, writing; /* the events are registered */
+	int want;	       /* CURL_POLL_…; 0: idle */
+};
+
+void
+sockets_init(struct sockets *sockets, struct event_base *base, sockets_ready_fn *ready, void *owner)
+{
+	*sockets = (struct sockets){ .base = base, .ready = ready, .owner = owner };
+}
+
+static struct watch *
+find(const struct sockets *sockets, curl_socket_t fd)
+{
+	return (size_t)fd < sockets->size ? sockets->by_fd[fd] : NULL;
+}
+
+static void
+set_reading(struct watch *watch, bool on)
+{
+	if (watch->reading == on)
+		return;
+	watch->reading = on;
+	if (on)
+		event_add(&watch->read, NULL);
+	else
+		event_del(&watch->read);
+}
+
+static void
+set_writing(struct watch *watch, bool on)
+{
+	if (watch->writing == on)
+		return;
+	watch->writing = on;
+	if (on)
+		event_add(&watch->write, NULL);
+	else
+		event_del(&watch->write);
+}
+
+/*
+ * Readable although nothing is wanted: the peer closed an idle connection, which stays readable for
+ * ever. libcurl finds out when it next looks for a connection; until then it must not wake us.
+ */
+static void
+on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *watch = arg;
+	struct sockets *sockets = watch->sockets;
+
+	if (!(watch->want & CURL_POLL_IN))
+		set_reading(watch, false);
+	else
+		sockets->ready(sockets->owner, fd, CURL_CSELECT_IN);
+}
+
+static void
+on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *watch = arg;
+	struct sockets *sockets = watch->sockets;
+
+	sockets->ready(sockets->owner, fd, CURL_CSELECT_OUT);
+}
+
+static struct watch *
+watch_create(struct sockets *sockets, curl_socket_t fd, bool connection)
+{
+	struct watch *watch = xcalloc(1, sizeof(*watch));
+
+	watch->sockets = sockets;
+	watch->connection = connection;
+	event_assign(&watch->read, sockets->base, fd, EV_READ | EV_PERSIST, on_readable, watch);
+	event_assign(&watch->write, sockets->base, fd, EV_WRITE | EV_PERSIST, on_writable, watch);
+	if ((size_t)fd >= sockets->size) {
+		size_t size = (size_t)fd + 64;
+
+		sockets->by_fd = xrealloc(sockets->by_fd, size, sizeof(struct watch *));
+		memset(sockets->by_fd + sockets->size, 0,
+		       (size - sockets->size) * sizeof(struct watch *));
+		sockets->size = size;
+	}
+	sockets->by_fd[fd] = watch;
+	return watch;
+}
+
+static void
+watch_destroy(struct sockets *sockets, curl_socket_t fd)
+{
+	struct watch *watch = find(sockets, fd);
+
+	if (watch == NULL)
+		return;
+	set_reading(watch, false);
+	set_writing(watch, false);
+	sockets->by_fd[fd] = NULL;
+	free(watch);
+}
+
+void
+sockets_finish(struct sockets *sockets)
+{
+	for (size_t fd = 0; fd < sockets->size; fd++)
+		watch_destroy(sockets, (curl_socket_t)fd);
+	free(sockets->by_fd);
+	*sockets = (struct sockets){ 0 };
+}
+
+int
+sockets_on_want(CURL *easy, curl_socket_t fd, int want, void *arg, void *unused)
+{
+	struct sockets *sockets = arg;
+	struct watch *watch = find(sockets, fd);
+
+	if (watch == NULL && want == CURL_POLL_REMOVE)
+		return 0;
+	if (watch == NULL)
+		watch = watch_create(sockets, fd, false);
+	if (want == CURL_POLL_REMOVE && !watch->connection) {
+		watch_destroy(sockets, fd);
+		return 0;
+	}
+	watch->want = want == CURL_POLL_REMOVE ? 0 : want;
+	if (watch->want & CURL_POLL_IN)
+		set_reading(watch, true);
+	set_writing(watch, watch->want & CURL_POLL_OUT);
+	return 0;
+}
+
+/* Where clouds keep the credentials of their machines. No target lives there. */
+static bool
+is_metadata_v4(const struct in_addr *address)
+{
+	uint32_t a = ntohl(address->s_addr);
+
+	return (a & 0xffff0000) == 0xa9fe0000 /* 169.254.0.0/16 */
+	       || a == 0x646464c8	      /* 100.100.100.200 */
+	       || a == 0xc00000c0;	      /* 192.0.0.192 */
+}
+
+static bool
+is_metadata(const struct sockaddr *address)
+{
+	static const unsigned char ec2[16] = { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54 };
+	struct sockaddr_in6 v6;
+	struct sockaddr_in v4;
+
+	if (address->sa_family == AF_INET) {
+		memcpy(&v4, address, sizeof(v4));
+		return is_metadata_v4(&v4.sin_addr);
+	}
+	if (address->sa_family != AF_INET6)
+		return false;
+	memcpy(&v6, address, sizeof(v6));
+	if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+		memcpy(&v4.sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4.sin_addr));
+		return is_metadata_v4(&v4.sin_addr);
+	}
+	return memcmp(&v6.sin6_addr, ec2, sizeof(ec2)) == 0;
+}
+
+curl_socket_t
+sockets_on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	if (is_metadata(&address->addr)) {
+		errno = EACCES;
+		return CURL_SOCKET_BAD;
+	}
+	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+
+	if (fd < 0)
+		return CURL_SOCKET_BAD;
+	watch_create(arg, fd, true);
+	return fd;
+}
+
+int
+sockets_on_close(void *arg, curl_socket_t fd)
+{
+	watch_destroy(arg, fd);
+	return close(fd);
+}
