@@ -21,7 +21,7 @@ struct value {
 	size_t len;
 	const char *name; /* as member of an object, else NULL */
 	size_t name_len;
-	struct value *first, *next; /* children in order; next sibling */
+	struct value *first, *last, *next; /* children in order; next sibling */
 };
 
 enum { VALUE_DEPTH_MAX = 64 };
@@ -37,7 +37,7 @@ value_is_scalar(const struct value *value)
 /* Member of an object, or NULL (also when it is no object). */
 const struct value *value_member(const struct value *object, const char *name, size_t name_len);
 
-/* Building, for sources other than JSON. Both append to parent (name NULL in lists). */
+/* Building, for sources other than JSON. Texts are copied; the name is NULL in lists. */
 struct value *value_create(struct arena *arena, enum value_kind kind, const char *text, size_t len);
 void value_append(struct arena *arena, struct value *parent, const char *name, size_t name_len,
 		  struct value *child);
