@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One judgement in the making: what the parts of classify share. Private to core.
+ */
+#pragma once
+
+#include "reconciled/core/classify.h"
+
+struct judgement {
+	struct arena *arena;
+	const struct policy *policy;
+	const struct operation *op;
+	const struct look *look;
+	const struct reading *reading; /* the one that decides; NULL when nothing was asked */
+	struct verdict *verdict;
+};
+
+/* What locators of judge and compare see; item NULL: the body. */
+struct scene judgement_scene(const struct judgement *of, const struct value *item);
+
+/* Notes a rule that did not hold. The last places are kept for those that do. */
+void judgement_pass(struct judgement *of, const char *rule);
+
+/* The verdict: class, reason and the rule that held. */
+void judgement_fire(struct judgement *of, const char *rule, enum class class, enum reason reason);
+
+/* No evidence: what was earned stays, and an answer that helps nobody counts towards give_up. */
+void judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason);
+
+/*
+ * Tries the rows in order. The first that holds gives the verdict (true), unless its class is
+ * `compare`: then it is noted and the caller goes on (false), as when none holds.
+ */
+bool judgement_rows(struct judgement *of, const char *name, const struct judge_rows *rows,
+		    const struct scene *scene);
+
+/* Rules 3 and 4, and 6: each ends in a verdict. */
+void judge_unfinished(struct judgement *of);
+void judge_gone(struct judgement *of);
+void judge_several(struct judgement *of);
+void judge_absence(struct judgement *of);
+void judge_item(struct judgement *of, const struct value *item);
