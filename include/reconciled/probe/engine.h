@@ -21,7 +21,8 @@ struct probe_run;    /* one probe under way */
 
 enum auth_scheme { AUTH_SCHEME_NONE, AUTH_SCHEME_BEARER, AUTH_SCHEME_BASIC, AUTH_SCHEME_HEADER };
 
-/* What the engine must know of a target. All borrowed for the engine's life; the texts may be secret. */
+/* What the engine must know of a target. What it points to is borrowed for the engine's life; the
+ * texts may be secret. */
 struct probe_target_options {
 	const struct target_rules *rules;
 	const char *base;
@@ -38,7 +39,9 @@ struct probe_target_options {
 	int64_t control_every_us;
 };
 
-/* One question. Everything is borrowed until done was called or the run was cancelled. */
+/* One question. Everything is borrowed until done was called or the run was cancelled. In the
+ * response of the reading, headers and tree are in the arena; body is NULL, its bytes were the
+ * connection's. */
 struct probe_question {
 	struct arena *arena; /* the reading is made in it */
 	const struct probe *probe;
@@ -51,13 +54,17 @@ typedef void probe_done_fn(void *owner, const struct reading *reading, enum cont
 			   int64_t began_us);
 
 struct probe_engine *probe_engine_create(struct event_base *base, struct curl_loop *curl);
-void probe_engine_destroy(struct probe_engine *engine); /* cancels what runs */
+/* Cancels what runs. Not from inside a callback of the engine. */
+void probe_engine_destroy(struct probe_engine *engine);
 
 struct probe_target *probe_engine_add(struct probe_engine *engine,
 				      const struct probe_target_options *options);
 
-/* How many more probes of this target may be started now. 0 while its control is being asked first. */
-int probe_target_free(const struct probe_target *target);
+/*
+ * How many more probes of this target may be started now. Asking shows need: a control without a
+ * recent answer is asked now, and there are 0 until it answered.
+ */
+int probe_target_free(struct probe_target *target);
 
 /* Called (from the loop) whenever probe_target_free may have grown from 0. */
 typedef void probe_ready_fn(void *owner, struct probe_target *target);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The control object of a target: something known to exist. While it is not found, "not there" says
+ * nothing about anything else. Asked when there is need and the last answer is old, so an idle
+ * daemon asks nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "http.h"
+#include "limits.h"
+
+typedef void control_settled_fn(void *owner);
+
+struct control {
+	const char *target;
+	const struct probe *probe; /* NULL: the target declares none */
+	struct http_peer *peer;
+	struct limits *limits; /* its question takes a slot like any other */
+	control_settled_fn *settled;
+	void *owner;
+	int64_t every_us, pause_us, ask_at_us, answered_us;
+	enum control_state state;
+	bool answered, asking;
+	struct arena *arena;
+	struct http_query query;
+};
+
+/* The caller sets target, probe, peer, limits, settled, owner, every_us. */
+void control_init(struct control *control);
+void control_finish(struct control *control);
+
+/* Asks if it is time to and a slot is free. settled is called from the loop once it is answered. */
+void control_step(struct control *control);
+
+/* The state may be used: nothing to ask, or the answer is not too old. */
+bool control_is_settled(const struct control *control);
