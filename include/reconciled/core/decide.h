@@ -13,6 +13,7 @@
 
 /* What the process is allowed to do, beside what the policy says. */
 struct decide_context {
+	struct arena *arena; /* for what the conditions of the policy's actions look up */
 	bool observe;	   /* --observe or `observe: true`: whatever the policy's mode */
 	int64_t now_us;	   /* database clock */
 	uint64_t random;   /* for the jitter of the next look */
@@ -23,9 +24,9 @@ struct decision {
 	enum action action;    /* carried out, or what would be done when observing */
 	enum action recommended; /* what the policy asks for; ACTION_WAIT when nothing */
 	bool observed;	       /* action is not carried out */
-	bool changed;	       /* class, reason, action, status or disputed differ: revision + journal row */
+	bool changed;	       /* class, reason, recommended action, status or disputed differ from the row */
 	enum status status;    /* after */
-	const char *event;     /* of the journal: "confirmed", "review", "closed", "judged", "observed" */
+	const char *event; /* "confirmed", "review", "closed", "judged", "observed"; NULL: no verdict */
 	const char *outbox_type; /* "operation.confirmed", or NULL: no event */
 	const char *closed_reason; /* or NULL */
 	bool due;	       /* false: nothing left to check */
@@ -46,5 +47,10 @@ struct decision_row {
 /* Prints itself in `reconcilectl rules`. */
 const struct decision_row *decision_rows(size_t *ret_count);
 
+/*
+ * Waiting and inconclusive looks change nothing but counters and the due time. For a verdict the
+ * caller writes a revision and a journal row if changed, or if the digest of the evidence differs.
+ * An ambiguous operation is neither requeued nor compensated, nor is that ever recommended for it.
+ */
 void decide(const struct policy *policy, const struct operation *op, const struct verdict *verdict,
 	    const struct decide_context *context, struct decision *ret_decision);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The decision table, and what follows from the row that fired: status, events, next look.
+ */
+#include "reconciled/core/decide.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "earned.h"
+
+#include "reconciled/core/backoff.h"
+
+struct decide_case {
+	const struct policy *policy;
+	const struct operation *op;
+	const struct verdict *verdict;
+	const struct decide_context *context;
+	enum action asked; /* by the policy for this class and operation */
+};
+
+#define BIT(action) (1u << (action))
+
+/* What may be asked for a class, and what happens when a policy asks for nothing. */
+static const struct {
+	enum action standard;
+	unsigned allowed;
+} askable[CLASS_COUNT] = {
+	[CLASS_CORRECT] = { ACTION_CONFIRM, BIT(ACTION_CONFIRM) },
+	[CLASS_MISSING] = { ACTION_REVIEW, BIT(ACTION_REQUEUE) | BIT(ACTION_CLOSE) },
+	[CLASS_DIVERGENT] = { ACTION_REVIEW, BIT(ACTION_COMPENSATE) | BIT(ACTION_CLOSE) },
+	[CLASS_AMBIGUOUS] = { ACTION_REVIEW, 0 },
+	[CLASS_NOT_APPLICABLE] = { ACTION_CLOSE, BIT(ACTION_CLOSE) },
+};
+
+static bool
+is_compensating(const struct decide_case *of)
+{
+	return of->op->status == STATUS_COMPENSATING;
+}
+
+static bool
+is_final(const struct decide_case *of)
+{
+	return status_is_final(of->op->status);
+}
+
+static bool
+is_disputed(const struct decide_case *of)
+{
+	return of->op->disputed;
+}
+
+static bool
+is_held(const struct decide_case *of)
+{
+	return of->op->status == STATUS_MANUAL_REVIEW && !of->policy->review_auto_confirm;
+}
+
+static bool
+waits_for_worker(const struct decide_case *of)
+{
+	return of->op->status == STATUS_RETRY_SCHEDULED || of->op->status == STATUS_PENDING;
+}
+
+static bool
+asks_confirm(const struct decide_case *of)
+{
+	return of->asked == ACTION_CONFIRM;
+}
+
+static bool
+asks_requeue(const struct decide_case *of)
+{
+	return of->asked == ACTION_REQUEUE;
+}
+
+static bool
+asks_compensate(const struct decide_case *of)
+{
+	return of->asked == ACTION_COMPENSATE;
+}
+
+static bool
+asks_close(const struct decide_case *of)
+{
+	return of->asked == ACTION_CLOSE;
+}
+
+static bool
+asks_wait(const struct decide_case *of)
+{
+	return of->asked == ACTION_WAIT;
+}
+
+static const char ASKS_WAIT[] = "the policy says wait";
+static const char ASKS_CLOSE[] = "the policy says close";
+
+/* First match wins. Names go into the evidence: add rows, never rename. */
+/* clang-format off */
+static const struct decision_row rows[] = {
+	{ "compensating-wait", CLASS_NONE, "its reversal goes on", is_compensating, ACTION_WAIT },
+	{ "final-wait", CLASS_NONE, "it is final", is_final, ACTION_WAIT },
+
+	{ "waiting-wait", CLASS_WAITING, NULL, NULL, ACTION_WAIT },
+	{ "inconclusive-wait", CLASS_INCONCLUSIVE, NULL, NULL, ACTION_WAIT },
+
+	{ "correct-disputed-review", CLASS_CORRECT, "divergent or several was seen since the first send", is_disputed, ACTION_REVIEW },
+	{ "correct-held-review", CLASS_CORRECT, "in review, and review.auto_confirm is false", is_held, ACTION_REVIEW },
+	{ "correct-wait", CLASS_CORRECT, ASKS_WAIT, asks_wait, ACTION_WAIT },
+	{ "correct-confirm", CLASS_CORRECT, "the policy says confirm", asks_confirm, ACTION_CONFIRM },
+	{ "correct-review", CLASS_CORRECT, NULL, NULL, ACTION_REVIEW },
+
+	{ "missing-worker-wait", CLASS_MISSING, "it waits for its worker already", waits_for_worker, ACTION_WAIT },
+	{ "missing-wait", CLASS_MISSING, ASKS_WAIT, asks_wait, ACTION_WAIT },
+	{ "missing-close", CLASS_MISSING, ASKS_CLOSE, asks_close, ACTION_CLOSE },
+	{ "missing-requeue-review", CLASS_MISSING, "the policy says requeue; a person decides", asks_requeue, ACTION_REVIEW },
+	{ "missing-review", CLASS_MISSING, NULL, NULL, ACTION_REVIEW },
+
+	{ "divergent-wait", CLASS_DIVERGENT, ASKS_WAIT, asks_wait, ACTION_WAIT },
+	{ "divergent-close", CLASS_DIVERGENT, ASKS_CLOSE, asks_close, ACTION_CLOSE },
+	{ "divergent-compensate-review", CLASS_DIVERGENT, "the policy says compensate; a person decides", asks_compensate, ACTION_REVIEW },
+	{ "divergent-review", CLASS_DIVERGENT, NULL, NULL, ACTION_REVIEW },
+
+	{ "ambiguous-wait", CLASS_AMBIGUOUS, ASKS_WAIT, asks_wait, ACTION_WAIT },
+	{ "ambiguous-review", CLASS_AMBIGUOUS, NULL, NULL, ACTION_REVIEW },
+
+	{ "not_applicable-wait", CLASS_NOT_APPLICABLE, ASKS_WAIT, asks_wait, ACTION_WAIT },
+	{ "not_applicable-close", CLASS_NOT_APPLICABLE, ASKS_CLOSE, asks_close, ACTION_CLOSE },
+	{ "not_applicable-review", CLASS_NOT_APPLICABLE, NULL, NULL, ACTION_REVIEW },
+};
+/* clang-format on */
+
+/* What a carried out action makes of the operation, and how it is announced. */
+static const struct effect {
+	enum status status;
+	const char *event, *outbox_type;
+} effects[ACTION_COUNT] = {
+	[ACTION_CONFIRM] = { STATUS_CONFIRMED, "confirmed", "operation.confirmed" },
+	[ACTION_REVIEW] = { STATUS_MANUAL_REVIEW, "review", "operation.review" },
+	[ACTION_CLOSE] = { STATUS_NOT_APPLICABLE, "closed", "operation.closed" },
+};
+
+const struct decision_row *
+decision_rows(size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(rows);
+	return rows;
+}
+
+/* Review and wait may be asked for any verdict; what makes no sense for a class is reviewed. */
+static enum action
+asked_action(const struct decide_case *of)
+{
+	enum class class = of->verdict->class;
+	const struct action_rule *rule = &of->policy->actions[class];
+	struct scene scene = { .arena = of->context->arena, .op = of->op };
+	enum action asked = askable[class].standard;
+	size_t i = 0;
+
+	while (i < rule->count && !condition_holds(&scene, &rule->rows[i].when))
+		i++;
+	if (i < rule->count)
+		asked = rule->rows[i].action;
+	if (asked == ACTION_WAIT || (askable[class].allowed & BIT(asked)) != 0)
+		return asked;
+	return ACTION_REVIEW;
+}
+
+static const struct decision_row *
+find_row(const struct decide_case *of)
+{
+	size_t i = 0;
+
+	while ((rows[i].class != CLASS_NONE && rows[i].class != of->verdict->class) ||
+	       (rows[i].applies != NULL && !rows[i].applies(of)))
+		assert(++i < ARRAY_LEN(rows));
+	return &rows[i];
+}
+
+/* What a person should be told to do; WAIT: nothing. */
+static enum action
+recommended_action(const struct decide_case *of, const struct decision *decision)
+{
+	if (decision->action == ACTION_REVIEW)
+		return of->asked;
+	if (!decision->observed)
+		return ACTION_WAIT;
+	return decision->action;
+}
+
+static void
+carry_out(const struct decide_case *of, struct decision *decision)
+{
+	const struct effect *effect = &effects[decision->action];
+
+	if (effect->event == NULL || effect->status == of->op->status)
+		return;
+	assert(lifecycle_allows(of->op->status, effect->status));
+	decision->status = effect->status;
+	decision->event = effect->event;
+	decision->outbox_type = effect->outbox_type;
+	if (decision->action == ACTION_CONFIRM)
+		decision->closed_reason = of->verdict->reason;
+	if (decision->action == ACTION_CLOSE)
+		decision->closed_reason = of->verdict->rule;
+}
+
+static bool
+differs(const struct decide_case *of, const struct decision *decision)
+{
+	const struct operation *op = of->op;
+	const char *recommended =
+		decision->recommended == ACTION_WAIT ? "" : action_name(decision->recommended);
+
+	return op->class != of->verdict->class || strcmp(op->reason, of->verdict->reason) != 0 ||
+	       strcmp(op->recommended_action, recommended) != 0 || op->status != decision->status ||
+	       op->disputed != decision->disputed;
+}
+
+/* Of a verdict: everything but the time of the next look. */
+static void
+fill_verdict(const struct decide_case *of, struct decision *decision)
+{
+	bool dispute = of->verdict->class == CLASS_DIVERGENT || of->verdict->several;
+
+	decision->observed = of->context->observe || !of->policy->enforce;
+	decision->event = decision->observed ? "observed" : "judged";
+	decision->recommended = recommended_action(of, decision);
+	if (dispute && of->op->first_sent_at_us != TIME_NONE)
+		decision->disputed = true;
+	if (!decision->observed)
+		carry_out(of, decision);
+	decision->changed = differs(of, decision);
+}
+
+static int64_t
+recheck_us(const struct decide_case *of)
+{
+	return backoff_delay_us(&of->policy->recheck, of->op->checks, of->context->random);
+}
+
+/* Cases of one outage must not come back in one second either. */
+static int64_t
+review_recheck_us(const struct decide_case *of)
+{
+	struct backoff spread = {
+		.first_us = of->policy->review_recheck_us,
+		.max_us = of->policy->review_recheck_us,
+		.jitter_percent = of->policy->recheck.jitter_percent,
+	};
+
+	return backoff_delay_us(&spread, 0, of->context->random);
+}
+
+static bool
+has_reason(const struct decide_case *of, enum reason reason)
+{
+	return strcmp(of->verdict->reason, reason_name(reason)) == 0;
+}
+
+/* No later than when the looks span the time they must, no sooner than looks are spaced. */
+static int64_t
+until_earned_us(const struct decide_case *of)
+{
+	int64_t spaced = recheck_us(of);
+	int64_t over = earned_over_us(of->policy, &of->verdict->earned);
+	int64_t least = of->policy->recheck.first_us;
+
+	if (over == TIME_NONE)
+		return spaced;
+	over -= of->context->now_us;
+	if (over < least)
+		over = least;
+	return spaced < over ? spaced : over;
+}
+
+static int64_t
+until_after_us(const struct decide_case *of)
+{
+	int64_t left = earned_after_us(of->policy, of->op) - of->context->now_us;
+
+	return left > 0 ? left : 0;
+}
+
+static int64_t
+next_look_us(const struct decide_case *of, const struct decision *decision)
+{
+	if (of->op->status == STATUS_MANUAL_REVIEW || decision->action == ACTION_REVIEW)
+		return review_recheck_us(of);
+	if (of->verdict->class != CLASS_WAITING || earned_basis_us(of->op) == TIME_NONE)
+		return recheck_us(of);
+	if (has_reason(of, REASON_TOO_EARLY))
+		return until_after_us(of);
+	if (has_reason(of, REASON_ABSENT_UNCONFIRMED))
+		return until_earned_us(of);
+	return recheck_us(of);
+}
+
+void
+decide(const struct policy *policy, const struct operation *op, const struct verdict *verdict,
+       const struct decide_context *context, struct decision *ret_decision)
+{
+	struct decide_case of = { policy, op, verdict, context, ACTION_WAIT };
+	const struct decision_row *row;
+	struct decision decision = { .status = op->status, .disputed = op->disputed };
+
+	if (class_is_verdict(verdict->class))
+		of.asked = asked_action(&of);
+	row = find_row(&of);
+	decision.row = row->name;
+	decision.action = row->action;
+	if (row->class != CLASS_NONE && class_is_verdict(row->class))
+		fill_verdict(&of, &decision);
+	/* What is correct needs no other look: it is confirmed, or will be once it is enforced. */
+	decision.due = !status_is_final(decision.status) && decision.action != ACTION_CONFIRM;
+	if (decision.due)
+		decision.due_in_us = next_look_us(&of, &decision);
+	assert(verdict->class != CLASS_AMBIGUOUS ||
+	       (decision.action != ACTION_REQUEUE && decision.action != ACTION_COMPENSATE &&
+		decision.recommended != ACTION_REQUEUE &&
+		decision.recommended != ACTION_COMPENSATE));
+	*ret_decision = decision;
+}
