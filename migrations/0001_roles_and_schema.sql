@@ -3,11 +3,16 @@
 -- another database may have made them already. Whoever runs this needs CREATEROLE and CREATE on
 -- the database; it becomes a member of reconcile_owner, which owns everything made here. Schema
 -- and schema_migrations may exist already: the migration runner makes them to look for its place.
+-- Fingerprints and journal texts are UTF-8, so the database has to be.
 
 DO $$
 DECLARE
 	name text;
 BEGIN
+	IF current_setting('server_encoding') <> 'UTF8' THEN
+		RAISE EXCEPTION 'encoding of database "%" is %, not UTF8', current_database(),
+			current_setting('server_encoding');
+	END IF;
 	FOREACH name IN ARRAY ARRAY['reconcile_owner', 'reconcile_app', 'reconcile_daemon',
 				    'reconcile_operator', 'reconcile_auditor', 'reconcile_retention']
 	LOOP

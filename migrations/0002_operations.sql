@@ -40,6 +40,7 @@ CREATE TABLE reconcile.operations (
 	class text,
 	reason text,
 	earning text,
+	evidence_digest bytea,
 	recommended_action text,
 	absent_since timestamptz,
 	absences int NOT NULL DEFAULT 0,
@@ -67,11 +68,11 @@ CREATE TABLE reconcile.operations (
 -- writes no index but the primary key.
 CREATE INDEX operations_due ON reconcile.operations (operation_type, due_at, operation_id)
 	WHERE due_at IS NOT NULL;
-CREATE INDEX operations_open ON reconcile.operations (entity_type, entity_id, scope)
+CREATE INDEX operations_open ON reconcile.operations (entity_id, entity_type, scope)
 	WHERE closed_at IS NULL;
-CREATE INDEX operations_claimable
-	ON reconcile.operations (operation_type, next_attempt_at, operation_id)
-	WHERE status IN ('pending', 'retry_scheduled');
+CREATE INDEX operations_claimable ON reconcile.operations
+	(operation_type, coalesce(next_attempt_at, created_at), operation_id)
+	WHERE status IN ('pending', 'retry_scheduled') AND superseded_by IS NULL;
 CREATE INDEX operations_review ON reconcile.operations (operation_type, operation_id)
 	WHERE status = 'manual_review';
 CREATE INDEX operations_deadline ON reconcile.operations (deadline_at)
