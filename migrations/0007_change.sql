@@ -98,6 +98,25 @@ BEGIN
 END
 $$;
 
+-- A final status and what goes with it.
+CREATE FUNCTION reconcile.closed(o reconcile.operations, status text, at timestamptz,
+	closed_reason text) RETURNS reconcile.operations
+LANGUAGE plpgsql
+SET search_path = reconcile, pg_temp
+AS $$
+BEGIN
+	o.status := closed.status;
+	o.closed_at := at;
+	o.closed_reason := closed.closed_reason;
+	o.attempt_until := NULL;
+	o.next_attempt_at := NULL;
+	o.due_at := NULL;
+	o.recommended_action := NULL;
+	o.snoozed_until := NULL;
+	RETURN o;
+END
+$$;
+
 -- Writes o, a locked row with what shall be different, over the revision it was read at. judged:
 -- the journal row carries class and reason of o.
 CREATE FUNCTION reconcile.change(o reconcile.operations, was text, event text, at timestamptz,

@@ -152,6 +152,39 @@ BEGIN
 END
 $$;
 
+-- The columns that a new operation begins with.
+CREATE FUNCTION reconcile.begun(o reconcile.operations, t reconcile.operation_types,
+	deadline timestamptz, already_sent boolean, at timestamptz) RETURNS reconcile.operations
+LANGUAGE plpgsql
+SET search_path = reconcile, pg_temp
+AS $$
+BEGIN
+	o.created_at := at;
+	o.updated_at := at;
+	o.deadline_at := coalesce(deadline, at + elapsed(t.deadline));
+	o.due_at := at + t.latency_window;
+	o.entity_state := 'active';
+	o.status := 'pending';
+	o.attempts := 0;
+	IF already_sent THEN
+		o.status := 'awaiting_confirmation';
+		o.attempts := 1;
+		o.first_sent_at := at;
+		o.sent_at := at;
+	END IF;
+	o.disputed := false;
+	o.requeues := 0;
+	o.suspect := 0;
+	o.absences := 0;
+	o.inconclusive := 0;
+	o.checks := 0;
+	o.revision := 0;
+	RETURN o;
+END
+$$;
+
+-- Idempotent: the same id, type, scope and payload give the row that is there, anything else is
+-- RC409. Belongs into the transaction that makes the effect necessary.
 CREATE FUNCTION reconcile.request(operation_type text, operation_id text, scope text DEFAULT '',
 	entity_type text DEFAULT NULL, entity_id text DEFAULT NULL, version text DEFAULT NULL,
 	idempotency_key text DEFAULT NULL, business_key text DEFAULT NULL,
@@ -205,37 +238,6 @@ BEGIN
 END
 $$;
 
--- The columns that a new operation begins with.
-CREATE FUNCTION reconcile.begun(o reconcile.operations, t reconcile.operation_types,
-	deadline timestamptz, already_sent boolean, at timestamptz) RETURNS reconcile.operations
-LANGUAGE plpgsql
-SET search_path = reconcile, pg_temp
-AS $$
-BEGIN
-	o.created_at := at;
-	o.updated_at := at;
-	o.deadline_at := coalesce(deadline, at + elapsed(t.deadline));
-	o.due_at := at + t.latency_window;
-	o.entity_state := 'active';
-	o.status := 'pending';
-	o.attempts := 0;
-	IF already_sent THEN
-		o.status := 'awaiting_confirmation';
-		o.attempts := 1;
-		o.first_sent_at := at;
-		o.sent_at := at;
-	END IF;
-	o.disputed := false;
-	o.requeues := 0;
-	o.suspect := 0;
-	o.absences := 0;
-	o.inconclusive := 0;
-	o.checks := 0;
-	o.revision := 0;
-	RETURN o;
-END
-$$;
-
 -- Before any send the operation is closed; after one only the target knows, so it is asked.
 CREATE FUNCTION reconcile.cancel(operation_id text, reason text DEFAULT NULL)
 RETURNS reconcile.operations
@@ -271,25 +273,6 @@ BEGIN
 END
 $$;
 
--- A final status and what goes with it.
-CREATE FUNCTION reconcile.closed(o reconcile.operations, status text, at timestamptz,
-	closed_reason text) RETURNS reconcile.operations
-LANGUAGE plpgsql
-SET search_path = reconcile, pg_temp
-AS $$
-BEGIN
-	o.status := closed.status;
-	o.closed_at := at;
-	o.closed_reason := closed.closed_reason;
-	o.attempt_until := NULL;
-	o.next_attempt_at := NULL;
-	o.due_at := NULL;
-	o.recommended_action := NULL;
-	o.snoozed_until := NULL;
-	RETURN o;
-END
-$$;
-
 -- All open operations of the entity, which are asked again at once; the number that changed.
 CREATE FUNCTION reconcile.set_entity_state(entity_type text, entity_id text, state text,
 	scope text DEFAULT '') RETURNS int
@@ -300,6 +283,7 @@ AS $$
 DECLARE
 	id text;
 	o operations;
+	before text;
 	at timestamptz;
 	changed int := 0;
 BEGIN
@@ -315,11 +299,12 @@ BEGIN
 		o := locked(id);
 		CONTINUE WHEN o.closed_at IS NOT NULL OR o.entity_state = state;
 		at := clock_timestamp();
+		before := o.entity_state;
+		o.entity_state := state;
 		o.due_at := least(o.due_at, at);
+		PERFORM change(o, o.status, 'entity_state', at, compact(json_build_object(
+			'entity_state', json_build_object('from', before, 'to', state))));
 		changed := changed + 1;
-		PERFORM change(jsonb_populate_record(o, jsonb_build_object('entity_state', state)),
-			o.status, 'entity_state', at, compact(json_build_object('entity_state',
-				json_build_object('from', o.entity_state, 'to', state))));
 	END LOOP;
 	RETURN changed;
 END
