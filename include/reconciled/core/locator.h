@@ -37,7 +37,7 @@ enum locator_root { LOCATE_ITEM, LOCATE_STATUS, LOCATE_HEADER, LOCATE_BODY, LOCA
 struct locator {
 	enum locator_root root;
 	const char *text; /* as written */
-	struct pointer pointer; /* ITEM, BODY, OP_POINTER (then "/expected/…" only) */
+	struct pointer pointer; /* ITEM, BODY; OP_POINTER: below "/expected" */
 	const char *header; /* lower case */
 	enum operation_field field; /* OP_FIELD */
 };

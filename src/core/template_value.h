@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The value that a placeholder stands for, before it is encoded or checked.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reconciled/core/template.h"
+
+/* False when the field is missing, empty or no scalar. The text may hold NUL bytes. */
+bool template_part_value(const struct scene *scene, const struct template_part *part,
+			 const char **ret_text, size_t *ret_len);
