@@ -109,7 +109,7 @@ struct policy {
 	enum stakes stakes;
 	int64_t latency_window_us, deadline_us, pickup_window_us; /* deadline 0: none */
 	const char *reference_text;
-	const regex_t *reference, *default_reference; /* whole-text matches */
+	const regex_t *reference, *default_reference; /* compiled with subexpressions: a match must span the whole text */
 	enum idempotence idempotent;
 	int64_t key_valid_us; /* resend.key_valid, 0: none */
 	const struct probe *probes;
