@@ -68,7 +68,7 @@ $$;
 -- Begins the next attempt of a locked operation, or, when the target would forget the key before
 -- the lease ends, hands it to a person: the row that comes back is then in manual_review.
 CREATE FUNCTION reconcile.begin_attempt(o reconcile.operations, lease interval, at timestamptz,
-	evidence json) RETURNS reconcile.operations
+	worker text, request_ref text, traceparent text) RETURNS reconcile.operations
 LANGUAGE plpgsql
 SET search_path = reconcile, pg_temp
 AS $$
@@ -91,8 +91,9 @@ BEGIN
 	o.next_attempt_at := NULL;
 	o.due_at := o.attempt_until + t.latency_window;
 	o := unearned(o);
-	RETURN change(o, was, 'started', at, compact(json_strip_nulls(json_build_object(
-		'attempt', o.attempts, 'lease_until', rfc3339(o.attempt_until), 'given', evidence))));
+	RETURN change(o, was, 'started', at, compact(json_build_object('attempt', o.attempts,
+		'lease_until', rfc3339(o.attempt_until), 'worker', left(worker, 500),
+		'request_ref', left(request_ref, 500), 'traceparent', left(traceparent, 500))));
 END
 $$;
 
@@ -135,8 +136,7 @@ BEGIN
 		PERFORM refuse('RC422', format('operation "%s" waits until %s', operation_id,
 			rfc3339(o.next_attempt_at)));
 	END IF;
-	RETURN begin_attempt(o, span, at, json_build_object('worker', left(worker, 500),
-		'request_ref', left(request_ref, 500), 'traceparent', left(traceparent, 500)));
+	RETURN begin_attempt(o, span, at, worker, request_ref, traceparent);
 END
 $$;
 
@@ -181,7 +181,7 @@ BEGIN
 		CONTINUE WHEN NOT FOUND;
 		at := clock_timestamp();
 		CONTINUE WHEN o.next_attempt_at > at;
-		o := begin_attempt(o, span, at, json_build_object('worker', left(worker, 500)));
+		o := begin_attempt(o, span, at, worker, NULL, NULL);
 		CONTINUE WHEN o.status <> 'processing';
 		RETURN NEXT o;
 		taken := taken + 1;
