@@ -167,14 +167,21 @@ asked_action(const struct decide_case *of)
 	return ACTION_REVIEW;
 }
 
+static bool
+matches(const struct decision_row *row, const struct decide_case *of)
+{
+	return (row->class == CLASS_NONE || row->class == of->verdict->class) &&
+	       (row->applies == NULL || row->applies(of));
+}
+
 static const struct decision_row *
 find_row(const struct decide_case *of)
 {
 	size_t i = 0;
 
-	while ((rows[i].class != CLASS_NONE && rows[i].class != of->verdict->class) ||
-	       (rows[i].applies != NULL && !rows[i].applies(of)))
-		assert(++i < ARRAY_LEN(rows));
+	while (i < ARRAY_LEN(rows) && !matches(&rows[i], of))
+		i++;
+	assert(i < ARRAY_LEN(rows)); /* every class ends in an unconditional row */
 	return &rows[i];
 }
 
