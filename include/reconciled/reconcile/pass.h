@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pass over due operations: select, ask, judge, record. Memory depends on the limits below,
+ * never on how much is due. Nothing of the database is held while a target is asked.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reconciled/core/evidence.h"
+
+struct db;
+struct err;
+struct event_base;
+struct pass;
+struct probe_target;
+
+/* A type that takes part: its policy and where to ask. */
+struct pass_type {
+	const struct policy *policy;
+	struct probe_target *target;
+};
+
+/* What became of one operation; texts are valid during the call. */
+struct pass_outcome {
+	const struct policy *policy;
+	const char *operation_id;
+	enum class class;
+	const char *reason, *rule;
+	enum action action;
+	enum status status; /* after */
+	int64_t revision;   /* after */
+	bool observed;	    /* the action was not carried out */
+	bool stale;	    /* dropped: somebody changed the operation meanwhile, or holds its row */
+	bool refused;	    /* the database refused even the reduced row; it stays due */
+	bool unavailable;   /* the target could not be asked */
+};
+
+/* Any of the callbacks may be NULL but done. */
+struct pass_observer {
+	void (*outcome)(void *owner, const struct pass_outcome *outcome);
+	/* An id of options.ids without an operation, or one whose type has no policy. */
+	void (*unknown)(void *owner, const char *operation_id, const char *operation_type);
+	/* Exactly once, from the loop. err NULL: everything was looked at. */
+	void (*done)(void *owner, const struct err *err);
+	void *owner;
+};
+
+/* Borrowed until done. */
+struct pass_options {
+	struct event_base *base;
+	struct db *read, *write;
+	const struct pass_type *types;
+	size_t types_count;
+	const char *const *ids; /* look at these, due or not, instead of what is due */
+	size_t ids_count;
+	int64_t limit; /* operations over all types; 0: none */
+	int batch;     /* rows in one statement */
+	int max_in_flight;
+	bool observe;
+	struct evidence_key key;
+	const char *actor, *instance_id;
+};
+
+struct pass *pass_create(const struct pass_options *options, const struct pass_observer *observer);
+void pass_start(struct pass *pass);
+void pass_ready(struct pass *pass); /* a target may have free slots again */
+/* Takes nothing new; what is in flight is recorded, then done is called. */
+void pass_stop(struct pass *pass);
+void pass_destroy(struct pass *pass); /* drops what is in flight */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * State machine of one operation. The only waiting state is PROBING; its deadline is the target's
+ * total timeout, kept by the probe engine, which answers every probe exactly once.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "reconciled/base/arena.h"
+#include "reconciled/base/clock.h"
+#include "reconciled/base/xalloc.h"
+#include "reconciled/probe/engine.h"
+
+#include "check.h"
+
+enum state { CHECK_IDLE, CHECK_ASKING, CHECK_PROBING, CHECK_JUDGED };
+
+struct check {
+	enum state state;
+	struct arena *arena;
+	struct check_subject subject;
+	struct decide_context context;
+	struct probe_run *run; /* PROBING */
+	struct look look;
+	struct verdict verdict;
+	struct decision decision;
+	check_judged_fn *judged;
+	void *owner;
+};
+
+static void ask(struct check *check);
+
+struct check *
+check_create(check_judged_fn *judged, void *owner)
+{
+	struct check *check = xcalloc(1, sizeof(*check));
+
+	check->arena = arena_create();
+	check->judged = judged;
+	check->owner = owner;
+	return check;
+}
+
+void
+check_destroy(struct check *check)
+{
+	if (!check)
+		return;
+	check_reset(check);
+	arena_destroy(check->arena);
+	free(check);
+}
+
+struct arena *
+check_arena(struct check *check)
+{
+	return check->arena;
+}
+
+struct check_subject *
+check_subject(struct check *check)
+{
+	return &check->subject;
+}
+
+bool
+check_can_start(const struct check *check)
+{
+	return probe_target_free(check->subject.type->target) > 0;
+}
+
+void
+check_reset(struct check *check)
+{
+	if (check->state == CHECK_PROBING)
+		probe_cancel(check->run);
+	check->state = CHECK_IDLE;
+	check->run = NULL;
+	check->look = (struct look){ 0 };
+	arena_reset(check->arena);
+}
+
+const struct look *
+check_look(const struct check *check)
+{
+	return &check->look;
+}
+
+const struct verdict *
+check_verdict(const struct check *check)
+{
+	return &check->verdict;
+}
+
+const struct decision *
+check_decision(const struct check *check)
+{
+	return &check->decision;
+}
+
+static int64_t
+database_clock_us(const struct check *check)
+{
+	return clock_monotonic_us() + check->subject.clock_offset_us;
+}
+
+static void
+judge(struct check *check)
+{
+	const struct policy *policy = check->subject.type->policy;
+	struct operation *op = &check->subject.op;
+
+	check->state = CHECK_JUDGED;
+	check->context.now_us = database_clock_us(check);
+	classify(check->arena, policy, op, &check->look, &check->verdict);
+	decide(policy, op, &check->verdict, &check->context, &check->decision);
+	check->judged(check->owner, check);
+}
+
+static void
+on_reading(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+{
+	struct check *check = owner;
+
+	assert(check->state == CHECK_PROBING);
+	check->run = NULL;
+	if (check->look.count == 0)
+		check->look.at_us = began_us + check->subject.clock_offset_us;
+	check->look.control = control;
+	check->look.readings[check->look.count++] = reading;
+	ask(check);
+}
+
+static void
+ask(struct check *check)
+{
+	const struct check_subject *subject = &check->subject;
+	struct probe_question question = { .arena = check->arena, .op = &subject->op };
+
+	check->state = CHECK_ASKING;
+	question.probe = look_next_probe(subject->type->policy, &subject->op, &check->look, check->arena);
+	if (!question.probe) {
+		judge(check);
+		return;
+	}
+	check->state = CHECK_PROBING;
+	check->run = probe_start(subject->type->target, &question, on_reading, check);
+}
+
+void
+check_start(struct check *check, const struct decide_context *context)
+{
+	assert(check->state == CHECK_IDLE);
+	check->context = *context;
+	check->look.at_us = database_clock_us(check);
+	ask(check);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pass: keeps the slots full, hands verdicts to the writer, and stops asking while three batches
+ * wait to be written. pump() is the only place that takes operations.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/random.h>
+
+#include <event2/event.h>
+
+#include "reconciled/base/arena.h"
+#include "reconciled/base/err.h"
+#include "reconciled/base/strbuf.h"
+#include "reconciled/base/xalloc.h"
+#include "reconciled/reconcile/pass.h"
+
+#include "check.h"
+#include "source.h"
+#include "writer.h"
+
+enum pass_state { PASS_IDLE, PASS_RUNNING, PASS_DRAINING, PASS_OVER };
+
+struct slot {
+	struct pass *pass;
+	struct check *check;
+	struct slot *next_free;
+};
+
+struct pass {
+	struct pass_options options;
+	struct pass_observer observer;
+	enum pass_state state;
+	struct source *source;
+	struct writer *writer;
+	struct slot *slots; /* max_in_flight */
+	struct slot *free_slots;
+	struct slot *held; /* taken, but its target has no free slot */
+	size_t busy;	   /* slots that are not free */
+	int64_t taken;
+	struct strbuf evidence;
+	struct err failure;
+	bool pumping;
+	uint64_t random;
+	struct event *finish;
+};
+
+static void pump(struct pass *pass);
+static void on_judged(void *owner, struct check *check);
+static void on_source_ready(void *owner, const struct err *err);
+static void on_finish(evutil_socket_t fd, short what, void *owner);
+static void on_written(void *owner, const struct writer_entry *entry, enum written outcome, int64_t revision);
+static void on_progressed(void *owner);
+static void on_failed(void *owner, const struct err *err);
+
+static void
+create_slots(struct pass *pass)
+{
+	size_t count = (size_t)pass->options.max_in_flight;
+
+	pass->slots = xcalloc(count, sizeof(*pass->slots));
+	for (size_t i = 0; i < count; i++) {
+		struct slot *slot = &pass->slots[i];
+
+		slot->pass = pass;
+		slot->check = check_create(on_judged, slot);
+		slot->next_free = pass->free_slots;
+		pass->free_slots = slot;
+	}
+}
+
+struct pass *
+pass_create(const struct pass_options *options, const struct pass_observer *observer)
+{
+	struct pass *pass = xcalloc(1, sizeof(*pass));
+	const struct writer_options writer_options = {
+		.base = options->base,
+		.db = options->write,
+		.actor = options->actor,
+		.instance_id = options->instance_id,
+		.batch = options->batch,
+	};
+	const struct writer_callbacks callbacks = { on_written, on_progressed, on_failed, pass };
+
+	pass->options = *options;
+	pass->observer = *observer;
+	pass->source = source_create(&pass->options, on_source_ready, pass);
+	pass->writer = writer_create(&writer_options, &callbacks);
+	pass->finish = evtimer_new(options->base, on_finish, pass);
+	create_slots(pass);
+	if (getrandom(&pass->random, sizeof(pass->random), 0) != sizeof(pass->random))
+		pass->random = (uint64_t)(uintptr_t)pass;
+	return pass;
+}
+
+void
+pass_destroy(struct pass *pass)
+{
+	if (!pass)
+		return;
+	for (int i = 0; i < pass->options.max_in_flight; i++)
+		check_destroy(pass->slots[i].check);
+	free(pass->slots);
+	source_destroy(pass->source);
+	writer_destroy(pass->writer);
+	event_free(pass->finish);
+	strbuf_finish(&pass->evidence);
+	free(pass);
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014): spreads due times, keeps no secret. */
+static uint64_t
+next_random(struct pass *pass)
+{
+	uint64_t z = pass->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+static struct slot *
+slot_take(struct pass *pass)
+{
+	struct slot *slot = pass->free_slots;
+
+	pass->free_slots = slot->next_free;
+	pass->busy++;
+	return slot;
+}
+
+static void
+slot_release(struct slot *slot)
+{
+	struct pass *pass = slot->pass;
+
+	check_reset(slot->check);
+	slot->next_free = pass->free_slots;
+	pass->free_slots = slot;
+	pass->busy--;
+}
+
+static void
+release_held(struct pass *pass)
+{
+	if (pass->held)
+		slot_release(pass->held);
+	pass->held = NULL;
+}
+
+static bool
+limit_reached(const struct pass *pass)
+{
+	return pass->options.limit > 0 && pass->taken >= pass->options.limit;
+}
+
+/* The next operation that can be looked at, or NULL. */
+static struct slot *
+take_operation(struct pass *pass)
+{
+	struct slot *slot = slot_take(pass);
+	struct check_subject *subject = check_subject(slot->check);
+	struct source_item item;
+
+	if (!source_take(pass->source, check_arena(slot->check), &subject->op, &item)) {
+		slot_release(slot);
+		return NULL;
+	}
+	subject->type = item.type;
+	subject->clock_offset_us = item.clock_offset_us;
+	return slot;
+}
+
+static void
+report_unknown(struct pass *pass, const char *operation_id, const char *operation_type)
+{
+	if (pass->observer.unknown)
+		pass->observer.unknown(pass->observer.owner, operation_id, operation_type);
+}
+
+static void
+start_check(struct pass *pass, struct slot *slot)
+{
+	const struct decide_context context = {
+		.observe = pass->options.observe,
+		.random = next_random(pass),
+	};
+
+	pass->taken++;
+	check_start(slot->check, &context);
+}
+
+/* False: nothing to be started now. */
+static bool
+start_one(struct pass *pass)
+{
+	struct slot *slot = pass->held ? pass->held : take_operation(pass);
+
+	pass->held = NULL;
+	if (!slot)
+		return false;
+	if (!check_subject(slot->check)->type) {
+		const struct operation *op = &check_subject(slot->check)->op;
+
+		report_unknown(pass, op->operation_id, op->operation_type);
+		slot_release(slot);
+		return true;
+	}
+	if (!check_can_start(slot->check)) {
+		pass->held = slot;
+		return false;
+	}
+	start_check(pass, slot);
+	return true;
+}
+
+static bool
+may_start(const struct pass *pass)
+{
+	return pass->state == PASS_RUNNING && !limit_reached(pass) && writer_has_room(pass->writer) &&
+	       (pass->held || pass->free_slots);
+}
+
+static bool
+nothing_left(const struct pass *pass)
+{
+	return pass->state == PASS_DRAINING || limit_reached(pass) ||
+	       (source_is_exhausted(pass->source) && !pass->held);
+}
+
+/* Fills the free slots; at the end of the work, flushes the writer and finishes. */
+static void
+pump(struct pass *pass)
+{
+	if (pass->pumping || pass->state == PASS_IDLE || pass->state == PASS_OVER)
+		return;
+	pass->pumping = true;
+	while (may_start(pass) && start_one(pass))
+		;
+	pass->pumping = false;
+	if (!nothing_left(pass))
+		return;
+	release_held(pass);
+	if (pass->busy > 0)
+		return;
+	writer_flush(pass->writer);
+	if (writer_is_idle(pass->writer))
+		event_active(pass->finish, EV_TIMEOUT, 0);
+}
+
+static void
+finish(struct pass *pass, const struct err *err)
+{
+	if (pass->state == PASS_OVER)
+		return;
+	pass->state = PASS_OVER;
+	pass->observer.done(pass->observer.owner, err);
+}
+
+static void
+on_finish(evutil_socket_t fd, short what, void *owner)
+{
+	struct pass *pass = owner;
+
+	finish(pass, pass->failure.code == ERR_NONE ? NULL : &pass->failure);
+}
+
+/* Whatever is in flight is dropped: it stays due and is asked again by the next pass. */
+static void
+fail(struct pass *pass, const struct err *err)
+{
+	if (pass->state == PASS_OVER)
+		return;
+	pass->failure = *err;
+	pass->state = PASS_DRAINING;
+	for (int i = 0; i < pass->options.max_in_flight; i++)
+		check_reset(pass->slots[i].check);
+	event_active(pass->finish, EV_TIMEOUT, 0);
+}
+
+void
+pass_start(struct pass *pass)
+{
+	assert(pass->state == PASS_IDLE);
+	pass->state = PASS_RUNNING;
+	source_start(pass->source);
+	pump(pass);
+}
+
+void
+pass_ready(struct pass *pass)
+{
+	pump(pass);
+}
+
+void
+pass_stop(struct pass *pass)
+{
+	if (pass->state != PASS_RUNNING)
+		return;
+	pass->state = PASS_DRAINING;
+	pump(pass);
+}
+
+static void
+on_source_ready(void *owner, const struct err *err)
+{
+	struct pass *pass = owner;
+
+	if (err)
+		fail(pass, err);
+	else
+		pump(pass);
+}
+
+/* What the observer is told about, once the row is written. */
+struct note {
+	const struct policy *policy;
+	const char *reason, *rule;
+	enum class class;
+	enum action action;
+	bool unavailable;
+};
+
+static const char *
+copy(struct arena *arena, const char *text)
+{
+	return text ? arena_strdup(arena, text) : NULL;
+}
+
+static const char *
+recommended_name(const struct decision *decision)
+{
+	return decision->recommended == ACTION_WAIT ? NULL : action_name(decision->recommended);
+}
+
+/* The verdict that the row carries afterwards: waiting and inconclusive leave the last one. */
+static void
+fill_verdict(struct record_row *row, const struct operation *op, const struct verdict *verdict,
+	     const struct decision *decision, struct arena *arena)
+{
+	bool is_verdict = class_is_verdict(verdict->class);
+
+	row->class = is_verdict ? verdict->class : op->class;
+	row->reason = is_verdict ? copy(arena, verdict->reason)
+				 : *op->reason ? copy(arena, op->reason) : NULL;
+	row->recommended_action = is_verdict ? recommended_name(decision)
+				  : *op->recommended_action ? copy(arena, op->recommended_action) : NULL;
+	row->journal_class = verdict->class;
+	row->journal_reason = copy(arena, verdict->reason);
+	row->earned = verdict->earned;
+}
+
+static struct record_row
+build_row(struct pass *pass, const struct check *check, const struct policy *policy,
+	  const struct operation *op, struct arena *arena)
+{
+	const struct verdict *verdict = check_verdict(check);
+	const struct decision *decision = check_decision(check);
+	struct record_row row = {
+		.operation_id = arena_strdup(arena, op->operation_id),
+		.operation_type = policy->operation_type,
+		.revision = op->revision,
+		.checks = op->checks,
+		.from = op->status,
+		.to = decision->status,
+		.disputed = decision->disputed,
+		.due = decision->due,
+		.due_in_us = decision->due_in_us,
+		.closed_reason = copy(arena, decision->closed_reason),
+		.remote_id = copy(arena, verdict->remote_id),
+		.event = decision->event,
+		.action = action_name(decision->action),
+		.rule = copy(arena, verdict->rule),
+		.policy_digest = policy->digest,
+		.outbox_type = decision->outbox_type,
+		.tally_class = verdict->class,
+		.tally_action = decision->action,
+	};
+	char digest[65];
+
+	fill_verdict(&row, op, verdict, decision, arena);
+	strbuf_reset(&pass->evidence);
+	evidence_write(&pass->evidence, &pass->options.key, policy, op, check_look(check), verdict,
+		       decision, digest);
+	row.changed = decision->changed ||
+		      (class_is_verdict(verdict->class) && strcmp(digest, op->evidence_digest) != 0);
+	row.evidence = arena_strndup(arena, pass->evidence.data, pass->evidence.len);
+	row.evidence_digest = arena_strdup(arena, digest);
+	return row;
+}
+
+static void
+on_judged(void *owner, struct check *check)
+{
+	struct slot *slot = owner;
+	struct pass *pass = slot->pass;
+	const struct check_subject *subject = check_subject(check);
+	struct arena *arena = writer_arena(pass->writer);
+	struct note *note = arena_new(arena, struct note);
+	struct writer_entry entry = {
+		.row = build_row(pass, check, subject->type->policy, &subject->op, arena),
+		.owner_data = note,
+		.observed = check_decision(check)->observed,
+		.review_recheck_us = subject->type->policy->review_recheck_us,
+	};
+
+	*note = (struct note){
+		.policy = subject->type->policy,
+		.reason = entry.row.journal_reason,
+		.rule = entry.row.rule,
+		.class = check_verdict(check)->class,
+		.action = check_decision(check)->action,
+		.unavailable = check_verdict(check)->unavailable,
+	};
+	slot_release(slot);
+	writer_add(pass->writer, &entry);
+	pump(pass);
+}
+
+static void
+on_written(void *owner, const struct writer_entry *entry, enum written outcome, int64_t revision)
+{
+	struct pass *pass = owner;
+	const struct note *note = entry->owner_data;
+	bool done = outcome == WRITTEN_DONE;
+	bool reduced = entry->row.journal_class != note->class;
+	const struct pass_outcome told = {
+		.policy = note->policy,
+		.operation_id = entry->row.operation_id,
+		.class = entry->row.journal_class,
+		.reason = entry->row.journal_reason,
+		.rule = note->rule,
+		.action = reduced ? ACTION_REVIEW : note->action,
+		.status = done ? entry->row.to : entry->row.from,
+		.revision = revision,
+		.observed = entry->observed,
+		.stale = outcome == WRITTEN_STALE || outcome == WRITTEN_LOCKED,
+		.refused = outcome == WRITTEN_REFUSED,
+		.unavailable = note->unavailable,
+	};
+
+	if (pass->observer.outcome)
+		pass->observer.outcome(pass->observer.owner, &told);
+}
+
+static void
+on_progressed(void *owner)
+{
+	pump(owner);
+}
+
+static void
+on_failed(void *owner, const struct err *err)
+{
+	fail(owner, err);
+}
