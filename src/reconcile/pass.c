@@ -26,6 +26,7 @@ enum pass_state { PASS_IDLE, PASS_RUNNING, PASS_DRAINING, PASS_OVER };
 struct slot {
 	struct pass *pass;
 	struct check *check;
+	bool taken;
 	struct slot *next_free;
 };
 
@@ -127,6 +128,7 @@ slot_take(struct pass *pass)
 	struct slot *slot = pass->free_slots;
 
 	pass->free_slots = slot->next_free;
+	slot->taken = true;
 	pass->busy++;
 	return slot;
 }
@@ -137,6 +139,7 @@ slot_release(struct slot *slot)
 	struct pass *pass = slot->pass;
 
 	check_reset(slot->check);
+	slot->taken = false;
 	slot->next_free = pass->free_slots;
 	pass->free_slots = slot;
 	pass->busy--;
@@ -148,6 +151,16 @@ release_held(struct pass *pass)
 	if (pass->held)
 		slot_release(pass->held);
 	pass->held = NULL;
+}
+
+/* Drops what is in flight: it stays due and is asked again by the next pass. */
+static void
+release_all(struct pass *pass)
+{
+	pass->held = NULL;
+	for (int i = 0; i < pass->options.max_in_flight; i++)
+		if (pass->slots[i].taken)
+			slot_release(&pass->slots[i]);
 }
 
 static bool
@@ -230,10 +243,20 @@ nothing_left(const struct pass *pass)
 	       (source_is_exhausted(pass->source) && !pass->held);
 }
 
+/* Every answer that was asked for has come. */
+static bool
+is_quiet(const struct pass *pass)
+{
+	return pass->busy == 0 && !source_is_fetching(pass->source) &&
+	       (writer_is_idle(pass->writer) || pass->failure.code != ERR_NONE);
+}
+
 /* Fills the free slots; at the end of the work, flushes the writer and finishes. */
 static void
 pump(struct pass *pass)
 {
+	static const struct timeval now = { 0, 0 };
+
 	if (pass->pumping || pass->state == PASS_IDLE || pass->state == PASS_OVER)
 		return;
 	pass->pumping = true;
@@ -243,11 +266,10 @@ pump(struct pass *pass)
 	if (!nothing_left(pass))
 		return;
 	release_held(pass);
-	if (pass->busy > 0)
-		return;
-	writer_flush(pass->writer);
-	if (writer_is_idle(pass->writer))
-		event_active(pass->finish, EV_TIMEOUT, 0);
+	if (pass->busy == 0)
+		writer_flush(pass->writer);
+	if (is_quiet(pass))
+		evtimer_add(pass->finish, &now);
 }
 
 static void
@@ -267,7 +289,6 @@ on_finish(evutil_socket_t fd, short what, void *owner)
 	finish(pass, pass->failure.code == ERR_NONE ? NULL : &pass->failure);
 }
 
-/* Whatever is in flight is dropped: it stays due and is asked again by the next pass. */
 static void
 fail(struct pass *pass, const struct err *err)
 {
@@ -275,9 +296,8 @@ fail(struct pass *pass, const struct err *err)
 		return;
 	pass->failure = *err;
 	pass->state = PASS_DRAINING;
-	for (int i = 0; i < pass->options.max_in_flight; i++)
-		check_reset(pass->slots[i].check);
-	event_active(pass->finish, EV_TIMEOUT, 0);
+	release_all(pass);
+	pump(pass);
 }
 
 void
@@ -330,10 +350,13 @@ copy(struct arena *arena, const char *text)
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
+/* For people: in review, or what would have been done in observe mode. */
 static const char *
 recommended_name(const struct decision *decision)
 {
-	return decision->recommended == ACTION_WAIT ? NULL : action_name(decision->recommended);
+	bool shown = decision->observed || decision->status == STATUS_MANUAL_REVIEW;
+
+	return shown && decision->recommended != ACTION_WAIT ? action_name(decision->recommended) : NULL;
 }
 
 /* The verdict that the row carries afterwards: waiting and inconclusive leave the last one. */
@@ -354,7 +377,7 @@ fill_verdict(struct record_row *row, const struct operation *op, const struct ve
 }
 
 static struct record_row
-build_row(struct pass *pass, const struct check *check, const struct policy *policy,
+build_row(struct pass *pass, struct check *check, const struct policy *policy,
 	  const struct operation *op, struct arena *arena)
 {
 	const struct verdict *verdict = check_verdict(check);
@@ -379,12 +402,12 @@ build_row(struct pass *pass, const struct check *check, const struct policy *pol
 		.tally_class = verdict->class,
 		.tally_action = decision->action,
 	};
+	const struct evidence_of of = { policy, op, check_look(check), verdict, decision };
 	char digest[65];
 
 	fill_verdict(&row, op, verdict, decision, arena);
 	strbuf_reset(&pass->evidence);
-	evidence_write(&pass->evidence, &pass->options.key, policy, op, check_look(check), verdict,
-		       decision, digest);
+	evidence_write(&pass->evidence, check_arena(check), &pass->options.key, &of, digest);
 	row.changed = decision->changed ||
 		      (class_is_verdict(verdict->class) && strcmp(digest, op->evidence_digest) != 0);
 	row.evidence = arena_strndup(arena, pass->evidence.data, pass->evidence.len);

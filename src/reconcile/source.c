@@ -198,6 +198,12 @@ source_take(struct source *source, struct arena *arena, struct operation *ret_op
 }
 
 bool
+source_is_fetching(const struct source *source)
+{
+	return source->is_fetching;
+}
+
+bool
 source_is_exhausted(const struct source *source)
 {
 	for (size_t i = 0; i < source->lanes_count; i++)

@@ -35,4 +35,5 @@ struct source_item {
  */
 bool source_take(struct source *source, struct arena *arena, struct operation *ret_op,
 		 struct source_item *ret_item);
+bool source_is_fetching(const struct source *source); /* an answer is still to come */
 bool source_is_exhausted(const struct source *source);

@@ -56,6 +56,10 @@ typedef void store_count_fn(void *owner, int64_t count, const struct err *err);
 void store_count_without_policy(struct db *db, const char *const *types, size_t types_count,
 				store_count_fn *done, void *owner);
 
+/* Due operations of these types, counted up to a limit: the work does not grow with the backlog. */
+void store_count_due(struct db *db, const char *const *types, size_t types_count, int64_t limit,
+		     store_count_fn *done, void *owner);
+
 /* One verdict to be written. All texts are borrowed until done. NULL is SQL null. */
 struct record_row {
 	const char *operation_id, *operation_type;
