@@ -1,0 +1,208 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the tables and columns mean. Times are by the clock of the database, spans are elapsed
+-- time (a day is 24 hours).
+
+SET LOCAL ROLE reconcile_owner;
+
+COMMENT ON TABLE reconcile.operations IS 'one row for each intended effect at a target';
+COMMENT ON COLUMN reconcile.operations.operation_id IS '1 to 180 printable ASCII characters given by the application; a compensation has its parent''s id, ~c and the parent''s revision';
+COMMENT ON COLUMN reconcile.operations.operation_type IS 'selects the policy';
+COMMENT ON COLUMN reconcile.operations.scope IS 'tenant or actor; empty where there is only one';
+COMMENT ON COLUMN reconcile.operations.entity_type IS 'kind of the affected entity';
+COMMENT ON COLUMN reconcile.operations.entity_id IS 'the affected entity, in our words';
+COMMENT ON COLUMN reconcile.operations.entity_state IS 'what is known of the entity: active, cancelled, deleted, refunded, replaced or another word';
+COMMENT ON COLUMN reconcile.operations.version IS 'version of the entity that the effect brings to the target';
+COMMENT ON COLUMN reconcile.operations.fingerprint IS 'SHA-256 of the canonical payload; null without payload';
+COMMENT ON COLUMN reconcile.operations.idempotency_key IS 'key that every send of this operation bears; never in logs or events';
+COMMENT ON COLUMN reconcile.operations.business_key IS 'reference that people know, e.g. an invoice number';
+COMMENT ON COLUMN reconcile.operations.remote_id IS 'id that the target gave to the effect';
+COMMENT ON COLUMN reconcile.operations.correlation_id IS 'accompanies logs and events, is never compared';
+COMMENT ON COLUMN reconcile.operations.expected IS 'object: the observable result, field by field';
+COMMENT ON COLUMN reconcile.operations.compensates IS 'the operation whose effect this one reverses';
+COMMENT ON COLUMN reconcile.operations.superseded_by IS 'operation with a higher version of the same entity; this one is not started any more';
+COMMENT ON COLUMN reconcile.operations.status IS 'place in the life cycle, see lifecycle_ok()';
+COMMENT ON COLUMN reconcile.operations.attempts IS 'number of the newest attempt; 0: none yet';
+COMMENT ON COLUMN reconcile.operations.requeues IS 'times it was handed to the workers again by a verdict';
+COMMENT ON COLUMN reconcile.operations.checks IS 'looks that were recorded';
+COMMENT ON COLUMN reconcile.operations.first_sent_at IS 'first moment at which a send may have left; null: no worker ever started';
+COMMENT ON COLUMN reconcile.operations.sent_at IS 'last moment at which a send may have left, a living attempt aside';
+COMMENT ON COLUMN reconcile.operations.attempt_until IS 'until then a living attempt holds the operation; null: no attempt is alive';
+COMMENT ON COLUMN reconcile.operations.next_attempt_at IS 'no attempt begins before; null: at once';
+COMMENT ON COLUMN reconcile.operations.due_at IS 'next look; null: nothing left to look at';
+COMMENT ON COLUMN reconcile.operations.deadline_at IS 'when the business expects it confirmed';
+COMMENT ON COLUMN reconcile.operations.absences IS 'counted looks in the run that earning names';
+COMMENT ON COLUMN reconcile.operations.absent_since IS 'time of the first counted look of that run';
+COMMENT ON COLUMN reconcile.operations.earning IS 'class whose run absences and absent_since count';
+COMMENT ON COLUMN reconcile.operations.evidence_digest IS 'SHA-256 of what the last journalled look saw, times and sizes aside';
+COMMENT ON COLUMN reconcile.operations.inconclusive IS 'looks without verdict since the last conclusive one, although the target answered';
+COMMENT ON COLUMN reconcile.operations.suspect IS 'times it was in flight when an instance died';
+COMMENT ON COLUMN reconcile.operations.disputed IS 'another effect, or several, was seen since the first send';
+COMMENT ON COLUMN reconcile.operations.class IS 'last verdict; null while there is none';
+COMMENT ON COLUMN reconcile.operations.reason IS 'why, as a stable word';
+COMMENT ON COLUMN reconcile.operations.recommended_action IS 'what the policy asks for where it is not carried out';
+COMMENT ON COLUMN reconcile.operations.assignee IS 'who takes care of the case';
+COMMENT ON COLUMN reconcile.operations.snoozed_until IS 'until then nobody wants to be reminded';
+COMMENT ON COLUMN reconcile.operations.closed_reason IS 'why it was confirmed, compensated, discarded or closed';
+COMMENT ON COLUMN reconcile.operations.created_at IS 'when it was requested';
+COMMENT ON COLUMN reconcile.operations.updated_at IS 'when its revision changed last';
+COMMENT ON COLUMN reconcile.operations.closed_at IS 'when it became final; null exactly while it is open';
+COMMENT ON COLUMN reconcile.operations.revision IS '+1 with every change except of due_at and the counters alone';
+
+COMMENT ON TABLE reconcile.content IS 'what is sent and what the target handed out, apart from the row that every look rewrites';
+COMMENT ON COLUMN reconcile.content.operation_id IS 'the operation';
+COMMENT ON COLUMN reconcile.content.payload IS 'as it came, so that the same bytes go out again';
+COMMENT ON COLUMN reconcile.content.receipt IS 'evidence issued by the target, as it came';
+COMMENT ON COLUMN reconcile.content.receipt_signature IS 'its detached signature';
+COMMENT ON COLUMN reconcile.content.receipt_at IS 'when it arrived';
+
+COMMENT ON TABLE reconcile.journal IS 'history of the operations, append-only: one row for each revision';
+COMMENT ON COLUMN reconcile.journal.operation_id IS 'the operation';
+COMMENT ON COLUMN reconcile.journal.revision IS 'revision of the operation after the change';
+COMMENT ON COLUMN reconcile.journal.at IS 'when it was recorded';
+COMMENT ON COLUMN reconcile.journal.actor IS 'app:ROLE, reconciled:INSTANCE or operator:NAME';
+COMMENT ON COLUMN reconcile.journal.event IS 'what happened, in one word';
+COMMENT ON COLUMN reconcile.journal.from_status IS 'status before; null: there was none';
+COMMENT ON COLUMN reconcile.journal.to_status IS 'status after';
+COMMENT ON COLUMN reconcile.journal.class IS 'verdict of the look, also waiting and inconclusive';
+COMMENT ON COLUMN reconcile.journal.reason IS 'why, as a stable word';
+COMMENT ON COLUMN reconcile.journal.action IS 'what was done, or would be done in observe mode';
+COMMENT ON COLUMN reconcile.journal.rule IS 'rule of the policy that gave the verdict; null: not by a look';
+COMMENT ON COLUMN reconcile.journal.evidence IS 'compact JSON that jsonb can hold; null: nothing to show';
+COMMENT ON COLUMN reconcile.journal.policy IS 'digest of the policy that judged';
+COMMENT ON COLUMN reconcile.journal.elapsed_ms IS 'on confirmation: milliseconds since the first send';
+
+COMMENT ON TABLE reconcile.outbox IS 'events for others, at most one for each change of status; columns of Debezium''s outbox event router';
+COMMENT ON COLUMN reconcile.outbox.id IS 'stays the same when the event is delivered again';
+COMMENT ON COLUMN reconcile.outbox.aggregatetype IS 'operation';
+COMMENT ON COLUMN reconcile.outbox.aggregateid IS 'the operation';
+COMMENT ON COLUMN reconcile.outbox.revision IS 'revision of the operation that it announces; order per operation';
+COMMENT ON COLUMN reconcile.outbox.type IS 'operation.requested, .confirmed, .requeued, .review, .closed, .compensating or .compensated';
+COMMENT ON COLUMN reconcile.outbox.payload IS 'references and status, see event_payload()';
+COMMENT ON COLUMN reconcile.outbox.deliver_to IS 'where the daemon posts it; null: nobody waits for that';
+COMMENT ON COLUMN reconcile.outbox.created_at IS 'when it was written';
+COMMENT ON COLUMN reconcile.outbox.attempts IS 'deliveries tried';
+COMMENT ON COLUMN reconcile.outbox.next_attempt_at IS 'next delivery; null without deliver_to';
+COMMENT ON COLUMN reconcile.outbox.delivered_at IS 'when the receiver accepted it';
+COMMENT ON COLUMN reconcile.outbox.parked_at IS 'when the daemon gave up; holds back later events of the same operation only';
+COMMENT ON COLUMN reconcile.outbox.last_error IS 'why the last delivery failed';
+
+COMMENT ON TABLE reconcile.entity_versions IS 'highest version requested of each entity';
+COMMENT ON COLUMN reconcile.entity_versions.operation_type IS 'versions are compared within one type';
+COMMENT ON COLUMN reconcile.entity_versions.scope IS 'as in operations';
+COMMENT ON COLUMN reconcile.entity_versions.entity_type IS 'as in operations; empty for null';
+COMMENT ON COLUMN reconcile.entity_versions.entity_id IS 'as in operations';
+COMMENT ON COLUMN reconcile.entity_versions.version IS 'the highest, in the order of the type';
+COMMENT ON COLUMN reconcile.entity_versions.operation_id IS 'the operation that bears it';
+
+COMMENT ON TABLE reconcile.tombstones IS 'operations that retention deleted; a request of one of them is refused with RC410';
+COMMENT ON COLUMN reconcile.tombstones.operation_id IS 'the operation that was';
+COMMENT ON COLUMN reconcile.tombstones.fingerprint IS 'as it was';
+COMMENT ON COLUMN reconcile.tombstones.status IS 'its last status';
+COMMENT ON COLUMN reconcile.tombstones.remote_id IS 'id of its effect at the target';
+COMMENT ON COLUMN reconcile.tombstones.closed_at IS 'when it had become final';
+
+COMMENT ON TABLE reconcile.operation_types IS 'what SQL must know of the policies; written by the daemon at start and reload';
+COMMENT ON COLUMN reconcile.operation_types.operation_type IS 'name of the type';
+COMMENT ON COLUMN reconcile.operation_types.target IS 'name of the target that is asked';
+COMMENT ON COLUMN reconcile.operation_types.policy IS 'digest of the policy in force';
+COMMENT ON COLUMN reconcile.operation_types.mode IS 'observe: nothing is acted on; enforce';
+COMMENT ON COLUMN reconcile.operation_types.stakes IS 'normal, money or irreversible';
+COMMENT ON COLUMN reconcile.operation_types.approvals IS 'people who must agree on a decision';
+COMMENT ON COLUMN reconcile.operation_types.latency_window IS 'time after the last send in which an absent effect proves nothing';
+COMMENT ON COLUMN reconcile.operation_types.deadline IS 'time from request to expected confirmation';
+COMMENT ON COLUMN reconcile.operation_types.pickup_window IS 'time in which a worker should have begun; null: latency_window';
+COMMENT ON COLUMN reconcile.operation_types.attempts_max IS 'attempts of the workers before a person decides';
+COMMENT ON COLUMN reconcile.operation_types.attempts_delay IS 'pause after the first failed attempt';
+COMMENT ON COLUMN reconcile.operation_types.attempts_factor IS 'by which each further pause grows';
+COMMENT ON COLUMN reconcile.operation_types.requeue_max IS 'times that a verdict may hand it to the workers again';
+COMMENT ON COLUMN reconcile.operation_types.key_valid IS 'how long the target keeps an idempotency key; null: no matter';
+COMMENT ON COLUMN reconcile.operation_types.deliver_to IS 'copied to the outbox rows of this type';
+COMMENT ON COLUMN reconcile.operation_types.version_order IS 'integer, time, dotted; opaque has no order';
+COMMENT ON COLUMN reconcile.operation_types.verify_after IS 'when a confirmation by a worker is checked; null: never';
+COMMENT ON COLUMN reconcile.operation_types.verify_share IS 'for which share of the operations, 0 to 1';
+COMMENT ON COLUMN reconcile.operation_types.watch IS 'how long late effects are looked for after requeue, close, compensate, discard';
+COMMENT ON COLUMN reconcile.operation_types.paused IS 'operations of this type are left alone; never touched by a reload';
+COMMENT ON COLUMN reconcile.operation_types.paused_at IS 'since when';
+COMMENT ON COLUMN reconcile.operation_types.paused_by IS 'by whom';
+COMMENT ON COLUMN reconcile.operation_types.pause_reason IS 'why';
+COMMENT ON COLUMN reconcile.operation_types.updated_at IS 'when the daemon wrote it last';
+
+COMMENT ON TABLE reconcile.policies IS 'every version of a policy that ever judged something';
+COMMENT ON COLUMN reconcile.policies.digest IS 'SHA-256 of the text, hexadecimal';
+COMMENT ON COLUMN reconcile.policies.operation_type IS 'its type';
+COMMENT ON COLUMN reconcile.policies.text IS 'the file as it was loaded';
+COMMENT ON COLUMN reconcile.policies.loaded_at IS 'when it was loaded first';
+
+COMMENT ON TABLE reconcile.instances IS 'daemons that share the work';
+COMMENT ON COLUMN reconcile.instances.instance_id IS 'kept in the state directory of the instance';
+COMMENT ON COLUMN reconcile.instances.name IS 'instance_name of its configuration';
+COMMENT ON COLUMN reconcile.instances.version IS 'of the program';
+COMMENT ON COLUMN reconcile.instances.started_at IS 'when the process began';
+COMMENT ON COLUMN reconcile.instances.heartbeat_at IS 'last sign of life';
+COMMENT ON COLUMN reconcile.instances.beats IS 'counts heartbeats; a database behind the instance''s own note has lost commits';
+COMMENT ON COLUMN reconcile.instances.stopped_at IS 'when it stopped in order; null: alive or dead';
+COMMENT ON COLUMN reconcile.instances.types IS 'object: digest of the policy it judges each type by';
+COMMENT ON COLUMN reconcile.instances.in_flight IS 'operations that it is asking about';
+
+COMMENT ON TABLE reconcile.guards IS 'guards that tripped; in force until released';
+COMMENT ON COLUMN reconcile.guards.kind IS 'type: too many actions of one type; rewind: the database lost commits';
+COMMENT ON COLUMN reconcile.guards.name IS 'the type, or the instance that noticed';
+COMMENT ON COLUMN reconcile.guards.tripped_at IS 'since when';
+COMMENT ON COLUMN reconcile.guards.reason IS 'which limit was reached';
+COMMENT ON COLUMN reconcile.guards.count IS 'actions or verdicts counted then';
+COMMENT ON COLUMN reconcile.guards.share IS 'share of missing and divergent verdicts then, 0 to 1';
+COMMENT ON COLUMN reconcile.guards.action_limit IS 'actions that a release lets through';
+COMMENT ON COLUMN reconcile.guards.let_through IS 'actions let through so far';
+COMMENT ON COLUMN reconcile.guards.released_at IS 'when it was released; null: in force';
+COMMENT ON COLUMN reconcile.guards.released_by IS 'by whom';
+COMMENT ON COLUMN reconcile.guards.release_reason IS 'why';
+
+COMMENT ON TABLE reconcile.budgets IS 'automatic actions other than confirm in the running window, over all instances';
+COMMENT ON COLUMN reconcile.budgets.operation_type IS 'the type';
+COMMENT ON COLUMN reconcile.budgets.window_started_at IS 'when the running window began';
+COMMENT ON COLUMN reconcile.budgets.used IS 'actions taken in it';
+
+COMMENT ON TABLE reconcile.tallies IS 'verdicts and actions by minute, for charts, rates and guards';
+COMMENT ON COLUMN reconcile.tallies.instance_id IS 'who looked';
+COMMENT ON COLUMN reconcile.tallies.minute IS 'when, cut to the minute';
+COMMENT ON COLUMN reconcile.tallies.operation_type IS 'the type';
+COMMENT ON COLUMN reconcile.tallies.class IS 'verdict, also waiting and inconclusive';
+COMMENT ON COLUMN reconcile.tallies.action IS 'what was done';
+COMMENT ON COLUMN reconcile.tallies.n IS 'how often';
+
+COMMENT ON TABLE reconcile.idempotency_records IS 'one row for each key of a caller: who works on it, and the answer to repeat';
+COMMENT ON COLUMN reconcile.idempotency_records.scope IS 'tenant or actor; keys of different scopes do not meet';
+COMMENT ON COLUMN reconcile.idempotency_records.operation IS 'what is called, e.g. an endpoint';
+COMMENT ON COLUMN reconcile.idempotency_records.key IS 'given by the caller; never in logs';
+COMMENT ON COLUMN reconcile.idempotency_records.fingerprint IS 'SHA-256 of the canonical payload; null without payload';
+COMMENT ON COLUMN reconcile.idempotency_records.status IS 'processing, pending (outcome not known), completed or failed';
+COMMENT ON COLUMN reconcile.idempotency_records.owner IS 'token of who may settle it';
+COMMENT ON COLUMN reconcile.idempotency_records.lease_until IS 'until then its owner is believed alive';
+COMMENT ON COLUMN reconcile.idempotency_records.response_code IS 'of the answer';
+COMMENT ON COLUMN reconcile.idempotency_records.response_body IS 'of the answer, byte for byte';
+COMMENT ON COLUMN reconcile.idempotency_records.content_type IS 'of the answer';
+COMMENT ON COLUMN reconcile.idempotency_records.resource_id IS 'what the call made';
+COMMENT ON COLUMN reconcile.idempotency_records.operation_id IS 'operation that tells how it ended';
+COMMENT ON COLUMN reconcile.idempotency_records.external_reference IS 'reference at the other system';
+COMMENT ON COLUMN reconcile.idempotency_records.correlation_id IS 'accompanies logs and events';
+COMMENT ON COLUMN reconcile.idempotency_records.conflicts IS 'times that the key came with another payload';
+COMMENT ON COLUMN reconcile.idempotency_records.last_conflict_at IS 'when that happened last';
+COMMENT ON COLUMN reconcile.idempotency_records.created_at IS 'when the key came first';
+COMMENT ON COLUMN reconcile.idempotency_records.updated_at IS 'last change';
+COMMENT ON COLUMN reconcile.idempotency_records.expires_at IS 'after that it may be deleted, once settled';
+
+COMMENT ON VIEW reconcile.open_types IS 'types of the operations that have something to look at';
+COMMENT ON VIEW reconcile.exceptions IS 'what needs a person: kind is review, deadline, not_picked_up, no_policy, target_away, guard or event_parked; count is the number of operations or actions behind one row';
+COMMENT ON VIEW reconcile.overview IS 'open operations by type and status, and the looks of the last 24 hours by type';
+
+COMMENT ON FUNCTION reconcile.request IS 'wants an effect; idempotent; belongs into the business transaction';
+COMMENT ON FUNCTION reconcile.start IS 'begins an attempt; send only if the status that comes back is processing';
+COMMENT ON FUNCTION reconcile.extend IS 'prolongs the lease of the newest attempt while it runs';
+COMMENT ON FUNCTION reconcile.claim IS 'begins attempts of operations whose time has come, oldest first';
+COMMENT ON FUNCTION reconcile.sent IS 'the request left, its outcome is not known';
+COMMENT ON FUNCTION reconcile.confirm IS 'the effect exists: the answer of the target was validated';
+COMMENT ON FUNCTION reconcile.reject IS 'the target refused for good, there is no effect';
+COMMENT ON FUNCTION reconcile.retry IS 'the attempt had no effect, another one may follow';
+COMMENT ON FUNCTION reconcile.receipt IS 'stores evidence that the target issued, and has it looked at';
+COMMENT ON FUNCTION reconcile.cancel IS 'not wanted any more: closes what was not sent, has the rest looked at';
+COMMENT ON FUNCTION reconcile.set_entity_state IS 'tells what became of an entity; returns how many open operations changed';
