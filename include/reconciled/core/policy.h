@@ -109,7 +109,8 @@ struct policy {
 	enum stakes stakes;
 	int64_t latency_window_us, deadline_us, pickup_window_us; /* deadline 0: none */
 	const char *reference_text;
-	const regex_t *reference, *default_reference; /* compiled with subexpressions: a match must span the whole text */
+	/* Compiled without REG_NOSUB: a match must span the whole text. */
+	const regex_t *reference, *default_reference;
 	enum idempotence idempotent;
 	int64_t key_valid_us; /* resend.key_valid, 0: none */
 	const struct probe *probes;
