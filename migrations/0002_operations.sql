@@ -42,7 +42,6 @@ CREATE TABLE reconcile.operations (
 	earning text,
 	evidence_digest bytea,
 	recommended_action text,
-	evidence_digest bytea,
 	absent_since timestamptz,
 	absences int NOT NULL DEFAULT 0,
 	inconclusive int NOT NULL DEFAULT 0,
