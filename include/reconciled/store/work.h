@@ -42,16 +42,17 @@ struct due_request {
 typedef void store_due_fn(void *owner, struct due_rows *rows, const struct err *err); /* rows are the owner's */
 void store_fetch_due(struct db *db, const struct due_request *request, store_due_fn *done, void *owner);
 
-/* These operations, due or not, in order of id; an unknown id has no row. */
+/* These operations, due or not, paused or not, in order of id; an unknown id has no row. */
 void store_fetch_ids(struct db *db, const char *const *ids, size_t count, store_due_fn *done, void *owner);
 
 void due_rows_destroy(struct due_rows *rows);
 size_t due_rows_count(const struct due_rows *rows);
 int64_t due_rows_now_us(const struct due_rows *rows); /* database clock of the statement, also without rows */
+bool due_rows_is_paused(const struct due_rows *rows, size_t i); /* its type is; store_fetch_ids only */
 /* Row i, copied into the arena; expected is parsed (NULL when it is unreadable). */
 void due_rows_decode(const struct due_rows *rows, size_t i, struct arena *arena, struct operation *ret_op);
 
-/* Due (or open) operations whose type is not among these; how many types they have. */
+/* How many operations are due whose type is not among these. */
 typedef void store_count_fn(void *owner, int64_t count, const struct err *err);
 void store_count_without_policy(struct db *db, const char *const *types, size_t types_count,
 				store_count_fn *done, void *owner);
