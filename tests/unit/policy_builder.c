@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From JSON to the structures that the loader builds from files. Believes what it reads.
+ */
+#include "policy_builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reconciled/base/arena.h"
+#include "reconciled/base/clock.h"
+#include "reconciled/base/err.h"
+#include "reconciled/core/duration.h"
+
+static void
+bail(const char *what, const char *text)
+{
+	printf("Bail out! %s: %s\n", what, text);
+	exit(1);
+}
+
+const struct value *
+build_json(struct arena *arena, const char *text)
+{
+	char *copy = arena_strdup(arena, text);
+	const struct value *value = NULL;
+
+	for (char *c = copy; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	if (value_read_json(arena, copy, strlen(copy), &value) != VALUE_OK)
+		bail("not JSON", copy);
+	return value;
+}
+
+static const struct value *
+member(const struct value *object, const char *name)
+{
+	return object ? value_member(object, name, strlen(name)) : NULL;
+}
+
+static const char *
+text_of(const struct value *object, const char *name, const char *standard)
+{
+	const struct value *value = member(object, name);
+
+	return value ? value->text : standard;
+}
+
+static int
+int_of(const struct value *object, const char *name, int standard)
+{
+	const struct value *value = member(object, name);
+
+	return value ? atoi(value->text) : standard;
+}
+
+static int64_t
+duration_of(const struct value *object, const char *name, int64_t standard)
+{
+	const struct value *value = member(object, name);
+	struct err err = { 0 };
+	int64_t us;
+
+	if (value == NULL)
+		return standard;
+	if (strcmp(value->text, "0") == 0)
+		return 0;
+	if (!duration_parse(value->text, false, &us, &err))
+		bail("duration", err.text);
+	return us;
+}
+
+static struct locator
+locator_of(struct arena *arena, const char *text)
+{
+	struct locator locator;
+	struct err err = { 0 };
+
+	if (!locator_parse(arena, text, &locator, &err))
+		bail("locator", err.text);
+	return locator;
+}
+
+static struct template template_of(struct arena *arena, const char *text)
+{
+	struct template template;
+	struct err err = { 0 };
+
+	if (!template_parse(arena, text, &template, &err))
+		bail("template", err.text);
+	return template;
+}
+
+static struct pointer
+pointer_of(struct arena *arena, const char *text)
+{
+	struct pointer pointer;
+	struct err err = { 0 };
+
+	if (!pointer_parse(arena, text, &pointer, &err))
+		bail("pointer", err.text);
+	return pointer;
+}
+
+static struct operand
+operand_of(struct arena *arena, const struct value *value)
+{
+	struct operand operand = { .text = value->text };
+
+	if (strncmp(value->text, "op.", 3) == 0) {
+		struct locator *from = arena_new(arena, struct locator);
+
+		*from = locator_of(arena, value->text);
+		operand = (struct operand){ .from = from };
+	}
+	return operand;
+}
+
+static unsigned
+fold_of(const struct value *object)
+{
+	const char *fold = text_of(object, "fold", "");
+
+	return (strstr(fold, "case") ? FOLD_CASE : 0u) | (strstr(fold, "nfc") ? FOLD_NFC : 0u) |
+	       (strstr(fold, "space") ? FOLD_SPACE : 0u);
+}
+
+static struct test test_of(struct arena *arena, const struct value *value);
+
+static struct test
+tests_of(struct arena *arena, enum test_kind kind, const struct value *list)
+{
+	struct test *children = arena_array(arena, struct test, list->count ? list->count : 1);
+	size_t n = 0;
+
+	for (const struct value *v = list->first; v; v = v->next)
+		children[n++] = test_of(arena, v);
+	return (struct test){ .kind = kind, .children = children, .count = n };
+}
+
+static struct test
+named_test(struct arena *arena, const char *name, const struct value *value, unsigned fold)
+{
+	static const struct {
+		const char *name;
+		enum test_kind kind;
+	} kinds[] = {
+		{ "is", TEST_IS }, { "prefix", TEST_PREFIX }, { "gt", TEST_GT },
+		{ "ge", TEST_GE }, { "lt", TEST_LT },	      { "le", TEST_LE },
+	};
+	struct test *child;
+
+	if (strcmp(name, "present") == 0)
+		return (struct test){ .kind = strcmp(value->text, "true") == 0 ? TEST_PRESENT
+									       : TEST_ABSENT };
+	if (strcmp(name, "not") == 0) {
+		child = arena_new(arena, struct test);
+		*child = test_of(arena, value);
+		return (struct test){ .kind = TEST_NOT, .children = child, .count = 1 };
+	}
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return (struct test){
+				.kind = kinds[i].kind,
+				.operand = operand_of(arena, value),
+				.fold = fold,
+			};
+	bail("test", name);
+	return (struct test){ 0 };
+}
+
+static struct test
+test_of(struct arena *arena, const struct value *value)
+{
+	struct test *children;
+	size_t n = 0;
+
+	if (value->kind == VALUE_NULL)
+		return (struct test){ .kind = TEST_NULL };
+	if (value->kind == VALUE_LIST)
+		return tests_of(arena, TEST_ANY, value);
+	if (value->kind != VALUE_OBJECT)
+		return (struct test){ .kind = TEST_IS, .operand = operand_of(arena, value) };
+	children = arena_array(arena, struct test, value->count);
+	for (const struct value *v = value->first; v; v = v->next)
+		if (strncmp(v->name, "fold", v->name_len) != 0)
+			children[n++] = named_test(arena, v->name, v, fold_of(value));
+	return (struct test){ .kind = TEST_ALL, .children = children, .count = n };
+}
+
+static struct condition
+condition_of(struct arena *arena, const struct value *object)
+{
+	size_t count = object ? object->count : 0, n = 0;
+	struct condition_row *rows = arena_array(arena, struct condition_row, count ? count : 1);
+
+	for (const struct value *v = object ? object->first : NULL; v; v = v->next)
+		rows[n++] = (struct condition_row){ locator_of(arena, v->name), test_of(arena, v) };
+	return (struct condition){ rows, n };
+}
+
+static struct conditions
+conditions_of(struct arena *arena, const struct value *value)
+{
+	size_t count = value == NULL ? 0 : value->kind == VALUE_LIST ? value->count : 1;
+	struct condition *any = arena_array(arena, struct condition, count ? count : 1);
+	size_t n = 0;
+
+	if (value && value->kind != VALUE_LIST)
+		any[n++] = condition_of(arena, value);
+	else if (value)
+		for (const struct value *v = value->first; v; v = v->next)
+			any[n++] = condition_of(arena, v);
+	return (struct conditions){ any, n };
+}
+
+static void
+add_method(struct arena *arena, const struct value *json, struct probe *probe)
+{
+	static const char *const names[] = { "get", "head", "post" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (member(json, names[i])) {
+			probe->method = (enum http_method)i;
+			probe->path = template_of(arena, text_of(json, names[i], NULL));
+		}
+}
+
+static void
+add_needs(struct arena *arena, const struct value *list, struct probe *probe)
+{
+	enum operation_field *needs =
+		arena_array(arena, enum operation_field, list ? list->count + 1 : 1);
+
+	for (const struct value *v = list ? list->first : NULL; v; v = v->next)
+		if (!operation_field_from_name(v->text, v->len, &needs[probe->needs_count++]))
+			bail("field", v->text);
+	probe->needs = needs;
+}
+
+static struct probe
+probe_of(struct arena *arena, const struct value *json)
+{
+	struct probe probe = {
+		.name = text_of(json, "name", "probe-1"),
+		.found = conditions_of(arena, member(json, "found")),
+		.gone = conditions_of(arena, member(json, "gone")),
+		.several = conditions_of(arena, member(json, "several")),
+		.unfinished = conditions_of(arena, member(json, "unfinished")),
+		.absent = conditions_of(arena, member(json, "absent")),
+		.complete = conditions_of(arena, member(json, "complete")),
+		.full = int_of(json, "full", 0),
+		.has_items = member(json, "items") != NULL,
+		.has_each = member(json, "each") != NULL,
+		.has_where = member(json, "where") != NULL,
+		.where = condition_of(arena, member(json, "where")),
+		.has_remote_id = member(json, "remote_id") != NULL,
+	};
+
+	add_method(arena, json, &probe);
+	add_needs(arena, member(json, "needs"), &probe);
+	probe.items = pointer_of(arena, text_of(json, "items", ""));
+	probe.each = pointer_of(arena, text_of(json, "each", ""));
+	if (probe.has_remote_id)
+		probe.remote_id = locator_of(arena, text_of(json, "remote_id", NULL));
+	return probe;
+}
+
+static struct judge_rows
+rows_of(struct arena *arena, const struct value *list)
+{
+	static const char *const classes[] = { "waiting", "compare", "divergent", "ambiguous",
+					       "not_applicable" };
+	struct judge_row *rows = arena_array(arena, struct judge_row, list ? list->count + 1 : 1);
+	size_t n = 0;
+
+	for (const struct value *v = list ? list->first : NULL; v; v = v->next, n++) {
+		size_t class = 0;
+
+		while (strcmp(classes[class], text_of(v, "class", NULL)) != 0)
+			class ++;
+		rows[n] = (struct judge_row){
+			.when = condition_of(arena, member(v, "when")),
+			.class = (enum judge_class) class,
+			.why = text_of(v, "why", NULL),
+		};
+	}
+	return (struct judge_rows){ rows, n };
+}
+
+static void
+set_type(const struct value *json, struct comparison *comparison)
+{
+	static const char *const orders[] = { "integer", "time", "dotted", "opaque" };
+	const char *type = text_of(json, "type", "text");
+	size_t i = 0;
+
+	while (strcmp(compare_type_name((enum compare_type)i), type) != 0)
+		i++;
+	comparison->type = (enum compare_type)i;
+	for (i = 0; strcmp(orders[i], text_of(json, "order", "integer")) != 0;)
+		i++;
+	comparison->order = (enum version_order)i;
+}
+
+static struct comparison
+comparison_of(struct arena *arena, const struct value *json)
+{
+	static const char *const relations[] = { "is", "one_of", "at_least", "not_before" };
+	struct comparison comparison = {
+		.name = arena_strndup(arena, json->name, json->name_len),
+		.found = locator_of(arena, text_of(json, "found", NULL)),
+		.fold = fold_of(json),
+		.tolerance = text_of(json, "tolerance", NULL),
+	};
+	const struct value *wanted = NULL;
+	struct operand *values;
+
+	set_type(json, &comparison);
+	for (size_t i = 0; i < ARRAY_LEN(relations) && !wanted; i++) {
+		wanted = member(json, relations[i]);
+		comparison.relation = (enum compare_relation)i;
+	}
+	values = arena_array(arena, struct operand, wanted->count + 1);
+	if (wanted->kind != VALUE_LIST)
+		values[comparison.count++] = operand_of(arena, wanted);
+	else
+		for (const struct value *v = wanted->first; v; v = v->next)
+			values[comparison.count++] = operand_of(arena, v);
+	comparison.values = values;
+	return comparison;
+}
+
+static enum outcome
+outcome_of(const struct value *json, const char *name)
+{
+	const char *text = text_of(member(json, "outcome"), name, "divergent");
+
+	if (strcmp(text, "missing") == 0)
+		return OUTCOME_MISSING;
+	return strcmp(text, "not_applicable") == 0 ? OUTCOME_NOT_APPLICABLE : OUTCOME_DIVERGENT;
+}
+
+static void
+add_actions(struct arena *arena, const struct value *json, struct policy *policy)
+{
+	for (int class = CLASS_MISSING; class <= CLASS_NOT_APPLICABLE; class ++) {
+		const struct value *asked = member(json, class_name((enum class) class));
+		struct action_row *rows = arena_array(arena, struct action_row, 16);
+		struct action_rule *rule = &policy->actions[class];
+
+		rule->rows = rows;
+		if (asked && asked->kind == VALUE_TEXT) {
+			if (!action_from_name(asked->text, &rows[rule->count++].action))
+				bail("action", asked->text);
+			continue;
+		}
+		for (const struct value *v = asked ? asked->first : NULL; v; v = v->next) {
+			rows[rule->count].when = condition_of(arena, member(v, "when"));
+			if (!action_from_name(text_of(v, "do", ""), &rows[rule->count++].action))
+				bail("action", text_of(v, "do", ""));
+		}
+	}
+}
+
+static const struct locator *
+locators_of(struct arena *arena, const struct value *list, size_t *ret_count)
+{
+	struct locator *locators = arena_array(arena, struct locator, list ? list->count + 1 : 1);
+	size_t n = 0;
+
+	for (const struct value *v = list ? list->first : NULL; v; v = v->next)
+		locators[n++] = locator_of(arena, v->text);
+	*ret_count = n;
+	return locators;
+}
+
+static void
+add_reference(const struct value *json, struct policy *policy)
+{
+	static regex_t standard, own;
+	static const char pattern[] = "^[A-Za-z0-9._:@+=~-]{1,200}$";
+	static bool ready;
+
+	if (!ready && regcomp(&standard, pattern, REG_EXTENDED) != 0)
+		bail("reference", pattern);
+	ready = true;
+	policy->reference_text = text_of(json, "reference", pattern);
+	policy->reference = policy->default_reference = &standard;
+	if (member(json, "reference")) {
+		if (regcomp(&own, policy->reference_text, REG_EXTENDED) != 0)
+			bail("reference", policy->reference_text);
+		policy->reference = &own; /* lives as long as the program */
+	}
+}
+
+static void
+add_timing(const struct value *json, struct policy *policy)
+{
+	const struct value *absence = member(json, "absence"), *recheck = member(json, "recheck");
+
+	policy->latency_window_us = duration_of(json, "latency_window", 5 * MINUTE);
+	policy->pickup_window_us = policy->latency_window_us;
+	policy->absence_after_us = duration_of(absence, "after", policy->latency_window_us);
+	policy->absence_confirm = int_of(absence, "confirm", 2);
+	policy->absence_over_us = duration_of(
+		absence, "over", policy->absence_confirm == 1 ? 0 : policy->latency_window_us);
+	policy->absence_horizon_us = duration_of(absence, "horizon", 0);
+	if (strcmp(text_of(absence, "proves", "missing"), "nothing") == 0)
+		policy->absence_proves = PROVES_NOTHING;
+	policy->waiting_until_us = duration_of(member(json, "waiting"), "until", 7 * DAY);
+	policy->recheck = (struct backoff){
+		.first_us = duration_of(recheck, "first", MINUTE),
+		.max_us = duration_of(recheck, "max", HOUR),
+		.factor_milli = int_of(recheck, "factor", 2) * 1000,
+		.jitter_percent = int_of(recheck, "jitter", 0),
+	};
+	policy->give_up = int_of(json, "give_up", 12);
+	policy->review_recheck_us = duration_of(member(json, "review"), "recheck", HOUR);
+	policy->review_auto_confirm =
+		strcmp(text_of(member(json, "review"), "auto_confirm", "true"), "true") == 0;
+}
+
+struct policy *
+build_policy(struct arena *arena, const char *text)
+{
+	const struct value *json = build_json(arena, text);
+	const struct value *list = member(json, "probes"), *compare = member(json, "compare");
+	struct policy *policy = arena_new(arena, struct policy);
+	struct probe *probes = arena_array(arena, struct probe, list ? list->count + 1 : 1);
+	struct comparison *fields =
+		arena_array(arena, struct comparison, compare ? compare->count + 1 : 1);
+
+	policy->operation_type = "test_type";
+	policy->target = "test_target";
+	policy->enforce = strcmp(text_of(json, "mode", "enforce"), "enforce") == 0;
+	for (const struct value *v = list ? list->first : NULL; v; v = v->next)
+		probes[policy->probes_count++] = probe_of(arena, v);
+	for (const struct value *v = compare ? compare->first : NULL; v; v = v->next)
+		fields[policy->compare_count++] = comparison_of(arena, v);
+	policy->probes = probes;
+	policy->compare = fields;
+	policy->judge = rows_of(arena, member(json, "judge"));
+	policy->on_absent = rows_of(arena, member(json, "on_absent"));
+	policy->on_gone = rows_of(arena, member(json, "on_gone"));
+	policy->several_divergent =
+		strcmp(text_of(json, "on_several", "ambiguous"), "divergent") == 0;
+	policy->existence_only = strcmp(text_of(json, "existence_only", "false"), "true") == 0;
+	policy->older = outcome_of(json, "older");
+	policy->newer = outcome_of(json, "newer");
+	policy->keep =
+		locators_of(arena, member(member(json, "evidence"), "keep"), &policy->keep_count);
+	policy->hash =
+		locators_of(arena, member(member(json, "evidence"), "hash"), &policy->hash_count);
+	add_timing(json, policy);
+	add_actions(arena, member(json, "actions"), policy);
+	add_reference(json, policy);
+	return policy;
+}
+
+const struct target_rules *
+build_target(struct arena *arena, const char *text)
+{
+	const struct value *json = build_json(arena, text);
+	struct target_rules *rules = arena_new(arena, struct target_rules);
+
+	rules->target = "test_target";
+	rules->throttled = conditions_of(arena, member(json, "throttled"));
+	rules->broken = conditions_of(arena, member(json, "broken"));
+	return rules;
+}
+
+static int64_t
+time_of(const struct value *json, const char *name, int64_t standard)
+{
+	const struct value *value = member(json, name);
+
+	if (value == NULL)
+		return standard;
+	return value->kind == VALUE_NULL ? TIME_NONE : SENT_US + atoll(value->text) * SECOND;
+}
+
+struct operation
+build_operation(struct arena *arena, const char *text)
+{
+	const struct value *json = build_json(arena, text);
+	int64_t sent_us = member(json, "sent") ? TIME_NONE : SENT_US;
+	struct operation op = {
+		.operation_id = text_of(json, "operation_id", "op_00000001"),
+		.operation_type = "test_type",
+		.scope = "",
+		.entity_type = text_of(json, "entity_type", ""),
+		.entity_id = text_of(json, "entity_id", ""),
+		.entity_state = text_of(json, "entity_state", "active"),
+		.version = text_of(json, "version", ""),
+		.idempotency_key = text_of(json, "idempotency_key", ""),
+		.business_key = text_of(json, "business_key", ""),
+		.remote_id = text_of(json, "remote_id", ""),
+		.correlation_id = "",
+		.superseded_by = text_of(json, "superseded_by", ""),
+		.compensates = "",
+		.expected = member(json, "expected"),
+		.status = sent_us == TIME_NONE ? STATUS_PENDING : STATUS_AWAITING_CONFIRMATION,
+		.created_at_us = SENT_US - MINUTE,
+		.first_sent_at_us = time_of(json, "first_sent_at", sent_us),
+		.sent_at_us = time_of(json, "sent_at", sent_us),
+		.attempt_until_us = time_of(json, "attempt_until", TIME_NONE),
+		.due_at_us = TIME_NONE,
+		.earned = { .class = CLASS_NONE, .since_us = TIME_NONE },
+		.reason = "",
+		.recommended_action = "",
+		.evidence_digest = "",
+	};
+
+	if (op.expected == NULL)
+		op.expected = build_json(arena, "{}");
+	if (member(json, "status") && !status_from_name(text_of(json, "status", ""), &op.status))
+		bail("status", text_of(json, "status", ""));
+	return op;
+}
