@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Promise 6: a verdict is written only on the revision that was selected. Case Q01."""
+
+import threading
+
+from target import NOT_FOUND
+
+
+def test_the_worker_confirms_while_the_target_is_slow(world, crm):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request):
+        asked.set()
+        assert go_on.wait(30)
+        return NOT_FOUND
+
+    world.policy()
+    crm.answer = slow
+    world.send("op-7")
+    running = world.start_once()
+    assert asked.wait(30)
+    world.app.execute("SELECT reconcile.confirm('op-7', remote_id => 'c7')")
+    go_on.set()
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert '"stale":1' in out and '"missing":0' in out and '"operations":[]' in out
+    operation = world.operation("op-7")
+    assert (operation["status"], operation["remote_id"]) == ("confirmed", "c7")
+    assert [row["actor"].split(":")[0] for row in world.journal("op-7")] == ["app"] * 4
+    assert world.events("op-7") == ["operation.requested", "operation.confirmed"]
+
+
+def test_counters_of_a_look_that_changes_nothing_are_dropped_too(world, crm):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request):
+        asked.set()
+        assert go_on.wait(30)
+        return (502, {}, "")
+
+    world.policy()
+    crm.answer = slow
+    world.send("op-7")
+    running = world.start_once()
+    assert asked.wait(30)
+    world.db.execute("UPDATE reconcile.operations SET checks = checks + 1")  # another one looked
+    go_on.set()
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 3, err
+    assert '"stale":1' in out
+    assert world.operation("op-7")["checks"] == 1
+
+
+def test_an_open_case_does_not_move_under_the_person_who_reads_it(world, crm):
+    world.policy()
+    crm.serve({"op-1": {"id": "c1", "version": "8"}})
+    world.send("op-1")
+    world.once()
+    before = world.operation("op-1")
+    world.once("--operation", "op-1")
+    after = world.operation("op-1")
+    assert after["revision"] == before["revision"] and after["checks"] == before["checks"] + 1
+    assert len(world.journal("op-1")) == before["revision"]
