@@ -182,16 +182,24 @@ on_outcome(void *owner, const struct pass_outcome *outcome)
 }
 
 static void
-on_unknown(void *owner, const char *operation_id, const char *operation_type)
+on_skipped(void *owner, const char *operation_id, const char *operation_type, enum pass_skip why)
 {
 	struct once *once = owner;
 
-	once->failed = true;
-	if (operation_type)
-		fprintf(stderr, "reconciled: operation \"%s\" has the type \"%s\", which has no policy here\n",
-			operation_id, operation_type);
-	else
-		fprintf(stderr, "reconciled: operation \"%s\" is unknown\n", operation_id);
+	fprintf(stderr, "reconciled: operation \"%s\" ", operation_id);
+	switch (why) {
+	case PASS_UNKNOWN:
+		fputs("is unknown\n", stderr);
+		break;
+	case PASS_NO_POLICY:
+		fprintf(stderr, "has the type \"%s\", which %s\n", operation_type,
+			once->options->types_count > 0 ? "--type leaves out" : "has no policy here");
+		break;
+	case PASS_PAUSED:
+		fprintf(stderr, "has the type \"%s\", which is paused\n", operation_type);
+		break;
+	}
+	once->failed |= why != PASS_PAUSED;
 }
 
 static void
@@ -224,7 +232,7 @@ run_pass(struct once *once)
 		.actor = strbuf_text(&once->actor),
 		.instance_id = strbuf_text(&once->actor),
 	};
-	const struct pass_observer observer = { on_outcome, on_unknown, on_step_done, once };
+	const struct pass_observer observer = { on_outcome, on_skipped, on_step_done, once };
 
 	once->pass = pass_create(&pass_options, &observer);
 	pass_start(once->pass);

@@ -18,6 +18,7 @@ struct check_subject {
 	const struct pass_type *type;
 	struct operation op; /* in the check's arena */
 	int64_t clock_offset_us;
+	bool paused;
 };
 
 /* The verdict is there. From check_start itself when nothing had to be asked. */

@@ -18,6 +18,7 @@
 #include "reconciled/reconcile/pass.h"
 
 #include "check.h"
+#include "named.h"
 #include "source.h"
 #include "writer.h"
 
@@ -36,6 +37,7 @@ struct pass {
 	enum pass_state state;
 	struct source *source;
 	struct writer *writer;
+	struct named *named; /* NULL unless ids were given */
 	struct slot *slots; /* max_in_flight */
 	struct slot *free_slots;
 	struct slot *held; /* taken, but its target has no free slot */
@@ -90,6 +92,8 @@ pass_create(const struct pass_options *options, const struct pass_observer *obse
 	pass->source = source_create(&pass->options, on_source_ready, pass);
 	pass->writer = writer_create(&writer_options, &callbacks);
 	pass->finish = evtimer_new(options->base, on_finish, pass);
+	if (options->ids)
+		pass->named = named_create(options->ids, options->ids_count);
 	create_slots(pass);
 	if (getrandom(&pass->random, sizeof(pass->random), 0) != sizeof(pass->random))
 		pass->random = (uint64_t)(uintptr_t)pass;
@@ -105,6 +109,7 @@ pass_destroy(struct pass *pass)
 		check_destroy(pass->slots[i].check);
 	free(pass->slots);
 	source_destroy(pass->source);
+	named_destroy(pass->named);
 	writer_destroy(pass->writer);
 	event_free(pass->finish);
 	strbuf_finish(&pass->evidence);
@@ -182,15 +187,22 @@ take_operation(struct pass *pass)
 		return NULL;
 	}
 	subject->type = item.type;
+	subject->paused = item.paused;
 	subject->clock_offset_us = item.clock_offset_us;
 	return slot;
 }
 
 static void
-report_unknown(struct pass *pass, const char *operation_id, const char *operation_type)
+report_skipped(struct pass *pass, const char *operation_id, const char *operation_type, enum pass_skip why)
 {
-	if (pass->observer.unknown)
-		pass->observer.unknown(pass->observer.owner, operation_id, operation_type);
+	if (pass->observer.skipped)
+		pass->observer.skipped(pass->observer.owner, operation_id, operation_type, why);
+}
+
+static void
+report_unknown(void *owner, const char *operation_id)
+{
+	report_skipped(owner, operation_id, NULL, PASS_UNKNOWN);
 }
 
 static void
@@ -205,6 +217,21 @@ start_check(struct pass *pass, struct slot *slot)
 	check_start(slot->check, &context);
 }
 
+/* By id anything can be named: also what takes no part in this pass. */
+static bool
+is_skipped(struct pass *pass, const struct check_subject *subject)
+{
+	const struct operation *op = &subject->op;
+
+	if (pass->named)
+		named_mark(pass->named, op->operation_id);
+	if (!subject->type)
+		report_skipped(pass, op->operation_id, op->operation_type, PASS_NO_POLICY);
+	else if (subject->paused)
+		report_skipped(pass, op->operation_id, op->operation_type, PASS_PAUSED);
+	return !subject->type || subject->paused;
+}
+
 /* False: nothing to be started now. */
 static bool
 start_one(struct pass *pass)
@@ -214,10 +241,7 @@ start_one(struct pass *pass)
 	pass->held = NULL;
 	if (!slot)
 		return false;
-	if (!check_subject(slot->check)->type) {
-		const struct operation *op = &check_subject(slot->check)->op;
-
-		report_unknown(pass, op->operation_id, op->operation_type);
+	if (is_skipped(pass, check_subject(slot->check))) {
 		slot_release(slot);
 		return true;
 	}
@@ -285,8 +309,11 @@ static void
 on_finish(evutil_socket_t fd, short what, void *owner)
 {
 	struct pass *pass = owner;
+	bool failed = pass->failure.code != ERR_NONE;
 
-	finish(pass, pass->failure.code == ERR_NONE ? NULL : &pass->failure);
+	if (pass->named && source_is_exhausted(pass->source))
+		named_each_unmarked(pass->named, report_unknown, pass);
+	finish(pass, failed ? &pass->failure : NULL);
 }
 
 static void

@@ -165,7 +165,8 @@ remember_place(struct lane *lane, const struct operation *op)
 static void
 take_row(struct source *source, struct lane *lane, struct arena *arena, struct operation *ret_op)
 {
-	due_rows_decode(lane->rows, lane->next++, arena, ret_op);
+	due_rows_decode(lane->rows, lane->next, arena, ret_op);
+	lane->next++;
 	if (is_empty(lane)) {
 		remember_place(lane, ret_op);
 		refill(source);
@@ -188,6 +189,7 @@ source_take(struct source *source, struct arena *arena, struct operation *ret_op
 		source->turn = (source->turn + 1) % source->lanes_count;
 		if (!may_serve(lane))
 			continue;
+		ret_item->paused = !lane->type && due_rows_is_paused(lane->rows, lane->next);
 		take_row(source, lane, arena, ret_op);
 		ret_item->type = lane->type ? lane->type
 					    : type_named(source->options, ret_op->operation_type);

@@ -25,13 +25,14 @@ void source_start(struct source *source);
 
 /* An operation and how the database's clock relates to the monotonic one. */
 struct source_item {
-	const struct pass_type *type;
+	const struct pass_type *type; /* NULL: a row by id whose type takes no part */
+	bool paused;
 	int64_t clock_offset_us; /* database time = CLOCK_MONOTONIC + offset */
 };
 
 /*
  * Takes the next operation of a type whose target has a free slot; rows and texts go into the arena.
- * False: nothing to be had now. A row whose type has no policy (by id) has item.type NULL.
+ * False: nothing to be had now.
  */
 bool source_take(struct source *source, struct arena *arena, struct operation *ret_op,
 		 struct source_item *ret_item);

@@ -38,11 +38,18 @@ struct pass_outcome {
 	bool unavailable;   /* the target could not be asked */
 };
 
+enum pass_skip {
+	PASS_UNKNOWN,	/* there is no such operation */
+	PASS_NO_POLICY, /* of a type that takes no part */
+	PASS_PAUSED,	/* of a paused type */
+};
+
 /* Any of the callbacks may be NULL but done. */
 struct pass_observer {
 	void (*outcome)(void *owner, const struct pass_outcome *outcome);
-	/* An id of options.ids without an operation, or one whose type has no policy. */
-	void (*unknown)(void *owner, const char *operation_id, const char *operation_type);
+	/* An id of options.ids that is not looked at. */
+	void (*skipped)(void *owner, const char *operation_id, const char *operation_type,
+			enum pass_skip why);
 	/* Exactly once, from the loop. err NULL: everything was looked at. */
 	void (*done)(void *owner, const struct err *err);
 	void *owner;
