@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two kinds of descriptors come from libcurl. Connections are opened and closed by our callbacks:
- * what libcurl wants of them comes and goes with each transfer, their read event stays. Others (the
- * wake-up pair of its resolver) it closes itself right after it stopped wanting anything: there the
- * events go at once.
+ * what libcurl wants of them comes and goes with each transfer, their read event stays. Others it
+ * closes itself (the wake-up pair of its resolver, and sockets on which no connection came about):
+ * there all goes when it stops wanting anything. It may say so just after it closed them, but
+ * before anybody else can get the number.
  */
 #include "sockets.h"
 
@@ -89,6 +90,18 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 	sockets->ready(sockets->owner, fd, CURL_CSELECT_OUT);
 }
 
+static void
+make_room(struct sockets *sockets, curl_socket_t fd)
+{
+	size_t size = (size_t)fd + 64;
+
+	if ((size_t)fd < sockets->size)
+		return;
+	sockets->by_fd = xrealloc(sockets->by_fd, size, sizeof(struct watch *));
+	memset(sockets->by_fd + sockets->size, 0, (size - sockets->size) * sizeof(struct watch *));
+	sockets->size = size;
+}
+
 static struct watch *
 watch_create(struct sockets *sockets, curl_socket_t fd, bool connection)
 {
@@ -98,14 +111,7 @@ watch_create(struct sockets *sockets, curl_socket_t fd, bool connection)
 	watch->connection = connection;
 	event_assign(&watch->read, sockets->base, fd, EV_READ | EV_PERSIST, on_readable, watch);
 	event_assign(&watch->write, sockets->base, fd, EV_WRITE | EV_PERSIST, on_writable, watch);
-	if ((size_t)fd >= sockets->size) {
-		size_t size = (size_t)fd + 64;
-
-		sockets->by_fd = xrealloc(sockets->by_fd, size, sizeof(struct watch *));
-		memset(sockets->by_fd + sockets->size, 0,
-		       (size - sockets->size) * sizeof(struct watch *));
-		sockets->size = size;
-	}
+	make_room(sockets, fd);
 	sockets->by_fd[fd] = watch;
 	return watch;
 }
@@ -132,24 +138,27 @@ sockets_finish(struct sockets *sockets)
 	*sockets = (struct sockets){ 0 };
 }
 
+static void
+set_want(struct watch *watch, int want)
+{
+	watch->want = want;
+	if (want & CURL_POLL_IN)
+		set_reading(watch, true);
+	set_writing(watch, want & CURL_POLL_OUT);
+}
+
 int
 sockets_on_want(CURL *easy, curl_socket_t fd, int want, void *arg, void *unused)
 {
 	struct sockets *sockets = arg;
 	struct watch *watch = find(sockets, fd);
 
-	if (watch == NULL && want == CURL_POLL_REMOVE)
-		return 0;
-	if (watch == NULL)
-		watch = watch_create(sockets, fd, false);
-	if (want == CURL_POLL_REMOVE && !watch->connection) {
+	if (want != CURL_POLL_REMOVE)
+		set_want(watch != NULL ? watch : watch_create(sockets, fd, false), want);
+	else if (watch != NULL && watch->connection && watch->reading)
+		set_want(watch, 0);
+	else
 		watch_destroy(sockets, fd);
-		return 0;
-	}
-	watch->want = want == CURL_POLL_REMOVE ? 0 : want;
-	if (watch->want & CURL_POLL_IN)
-		set_reading(watch, true);
-	set_writing(watch, watch->want & CURL_POLL_OUT);
 	return 0;
 }
 
@@ -185,6 +194,20 @@ is_metadata(const struct sockaddr *address)
 	return memcmp(&v6.sin6_addr, ec2, sizeof(ec2)) == 0;
 }
 
+/*
+ * The number may be that of a socket that libcurl closed itself and has not mentioned since. It
+ * does not repeat what it wants of a number, so that is handed on.
+ */
+static void
+watch_opened(struct sockets *sockets, curl_socket_t fd)
+{
+	struct watch *before = find(sockets, fd);
+	int want = before != NULL ? before->want : 0;
+
+	watch_destroy(sockets, fd);
+	set_want(watch_create(sockets, fd, true), want);
+}
+
 curl_socket_t
 sockets_on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -196,7 +219,7 @@ sockets_on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 
 	if (fd < 0)
 		return CURL_SOCKET_BAD;
-	watch_create(arg, fd, true);
+	watch_opened(arg, fd);
 	return fd;
 }
 

@@ -255,6 +255,9 @@ fault_of(struct transfer *transfer, CURLcode code)
 		return TRANSFER_TOO_LARGE;
 	if (transfer->answer.malformed)
 		return TRANSFER_FAILED;
+	/* libcurl takes an end of the connection for an end of the headers. */
+	if (code == CURLE_OK && !transfer->answer.head_over)
+		return TRANSFER_TRUNCATED;
 	curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
 	if (code == CURLE_COULDNT_CONNECT && os_error == ETIMEDOUT)
 		return TRANSFER_TIMEOUT;
