@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("RECONCILED_BUILD", ROOT / "build"))
+BUILD = Path(os.environ.get("BUILD_DIR", ROOT / "build"))
 
 
 class Answer:
