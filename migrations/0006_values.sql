@@ -114,7 +114,7 @@ SET search_path = reconcile, pg_temp
 AS $$
 DECLARE
 	shape CONSTANT text := CASE version_order
-		WHEN 'integer' THEN '^[+-]?[0-9]{1,1000}$'
+		WHEN 'integer' THEN '^[+-]?[0-9]{1,255}$'
 		WHEN 'dotted' THEN '^[0-9]{1,100}([.][0-9]{1,100}){0,20}$'
 		WHEN 'time' THEN '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z|[+-][0-9]{2}:?[0-9]{2})$'
 		END;
