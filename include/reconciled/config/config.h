@@ -61,6 +61,9 @@ const struct target *config_target(const struct config *config, const char *name
 /* The effective settings as YAML, secrets as their references. */
 void config_dump(const struct config *config, FILE *out);
 
+/* Every key that is supported, one "FILE PATH" a line, for documents and their check. */
+void config_print_keys(FILE *out);
+
 /*
  * One policy or target file alone, for `policy check`. The target of a policy is looked up in the
  * targets folder beside its folder when there is one. True without problems; unsupported keys are problems.

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A probe is a question, so what could be more than a question is refused: a POST that does not say
+ * that it reads, a query smuggled into a path, credentials among the headers.
+ */
+#include "probe.h"
+
+#include <string.h>
+
+#include "condition.h"
+#include "header.h"
+#include "loading.h"
+#include "probe_body.h"
+#include "reconciled/base/arena.h"
+#include "reconciled/base/attributes.h"
+#include "reconciled/base/err.h"
+#include "tree.h"
+
+enum { PROBES_MAX = 16 };
+
+/* What the table writes into, before it becomes a struct probe. */
+struct draft {
+	struct probe probe;
+	bool reads;
+	int methods, bodies;
+};
+
+static void
+decode_needs(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+	enum operation_field *needs =
+		arena_array(loading->arena, enum operation_field, node->count + 1);
+	size_t count = 0;
+
+	if (node->kind != NODE_LIST) {
+		complain_found(loading, node,
+			       "a list of fields of the operation, like [remote_id]");
+		return;
+	}
+	for (const struct node *child = node->first; child; child = child->next) {
+		const char *name = text_decode(loading, child, "a field of the operation");
+
+		if (!name)
+			continue;
+		if (operation_field_from_name(name, strlen(name), &needs[count]))
+			count++;
+		else
+			complain(loading, child, "the operation has no field %s",
+				 found_words(loading, child));
+	}
+	draft->probe.needs = needs;
+	draft->probe.needs_count = count;
+}
+
+/* Literals of a path go out as they are written; only placeholders are encoded. */
+static bool
+path_is_plain(struct loading *loading, const struct node *node, const struct template *path)
+{
+	static const char refused[] = "\"<>\\^`{|} #";
+
+	if (node->text[0] != '/')
+		return complain_found(loading, node, "a path that begins with /"), false;
+	for (size_t i = 0; i < path->count; i++) {
+		const char *literal = path->parts[i].literal;
+
+		if (literal && strchr(literal, '?'))
+			return complain(loading, node,
+					"no \"?\" in a path, allowed: query: {name: value}"),
+			       false;
+		for (const char *c = literal; c && *c != '\0'; c++)
+			if ((unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7F ||
+			    strchr(refused, *c))
+				return complain(loading, node,
+						"a character that must be percent-encoded in a "
+						"path"),
+				       false;
+	}
+	if (strstr(node->text, "/../") || strstr(node->text, "/./"))
+		return complain(loading, node, "no \".\" or \"..\" in a path"), false;
+	return true;
+}
+
+static bool
+ends_in_dots(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && (strcmp(slash, "/.") == 0 || strcmp(slash, "/..") == 0);
+}
+
+static void
+decode_path(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->probe.method = (enum http_method)field->min;
+	if (draft->methods++ > 0)
+		complain_at_key(loading, node, "a probe has one of get, head, post");
+	if (!template_decode(loading, node, &draft->probe.path))
+		return;
+	if (path_is_plain(loading, node, &draft->probe.path) && ends_in_dots(node->text))
+		complain(loading, node, "no \".\" or \"..\" in a path");
+}
+
+static void
+decode_query(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->probe.query = named_templates_decode(loading, node, &draft->probe.query_count);
+}
+
+static void
+decode_headers(struct loading *loading, const struct node *node, void *at,
+	       const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->probe.headers = named_templates_decode(loading, node, &draft->probe.headers_count);
+	for (const struct node *child = node->kind == NODE_MAP ? node->first : NULL; child;
+	     child = child->next)
+		(void)header_check(loading, child);
+}
+
+static void
+take_body(struct loading *loading, const struct node *node, struct draft *draft,
+	  enum body_kind kind)
+{
+	draft->probe.body = kind;
+	if (draft->bodies++ > 0)
+		complain_at_key(loading, node, "a probe has one of json, form, text");
+}
+
+static void
+decode_json(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	take_body(loading, node, draft, BODY_JSON);
+	draft->probe.json = json_template_decode(loading, node);
+}
+
+static void
+decode_form(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	take_body(loading, node, draft, BODY_FORM);
+	draft->probe.form = named_templates_decode(loading, node, &draft->probe.form_count);
+}
+
+static void
+decode_text(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	take_body(loading, node, draft, BODY_TEXT);
+	(void)template_decode(loading, node, &draft->probe.text);
+}
+
+static void
+decode_conditions(struct loading *loading, const struct node *node, void *at,
+		  const struct field *field)
+{
+	(void)conditions_decode(loading, node, at);
+}
+
+static void
+decode_items(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->probe.has_items = pointer_decode(loading, node, &draft->probe.items);
+}
+
+static void
+decode_each(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->probe.has_each = pointer_decode(loading, node, &draft->probe.each);
+}
+
+static void
+decode_where(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	if (!condition_decode(loading, node, &draft->probe.where))
+		return;
+	draft->probe.has_where = true;
+	if (draft->probe.where.count == 0)
+		complain(loading, node, "an empty condition would take every item for ours");
+}
+
+static void
+decode_remote_id(struct loading *loading, const struct node *node, void *at,
+		 const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->probe.has_remote_id = locator_decode(loading, node, &draft->probe.remote_id);
+}
+
+#define IN_PROBE(member) offsetof(struct draft, probe.member)
+
+#define REQUEST_FIELDS                                                                             \
+	{ "get", 0, OWN(decode_path), .min = METHOD_GET, .help = "Path that is asked." },          \
+		{ "head", 0, OWN(decode_path), .min = METHOD_HEAD,                                 \
+		  .help = "Path whose headers are asked." },                                       \
+		{ "post", 0, OWN(decode_path), .min = METHOD_POST,                                 \
+		  .help = "Path of a reading POST." },                                             \
+		{ "query", 0, OWN(decode_query), .help = "Parameters behind the path." },          \
+		{ "headers", 0, OWN(decode_headers), .help = "Headers of this question." },        \
+		{ "json", 0, OWN(decode_json), .help = "Body of a POST." },                        \
+		{ "form", 0, OWN(decode_form), .help = "Body of a POST." },                        \
+		{ "text", 0, OWN(decode_text), .help = "Body of a POST." },                        \
+		{ "reads", offsetof(struct draft, reads), BOOL(false),                             \
+		  .help = "This POST only reads." },                                               \
+	{                                                                                          \
+		"found", IN_PROBE(found), OWN(decode_conditions), .help = "The answer is usable."  \
+	}
+
+static const struct field probe_fields[] = {
+	{ "name", IN_PROBE(name), TEXT(NULL), .help = "Name of the probe, probe-1 without." },
+	{ "needs", 0, OWN(decode_needs), .help = "Fields that the operation must have." },
+	REQUEST_FIELDS,
+	{ "gone", IN_PROBE(gone), OWN(decode_conditions), .help = "It was there once." },
+	{ "several", IN_PROBE(several), OWN(decode_conditions), .help = "More than one is there." },
+	{ "unfinished", IN_PROBE(unfinished), OWN(decode_conditions), .help = "Still under way." },
+	{ "absent", IN_PROBE(absent), OWN(decode_conditions), .help = "It is not there." },
+	{ "items", 0, OWN(decode_items), .help = "Where the list is in the body." },
+	{ "each", 0, OWN(decode_each), .help = "Where the item is in an element of the list." },
+	{ "where", 0, OWN(decode_where), .help = "Which items are ours." },
+	{ "complete", IN_PROBE(complete), OWN(decode_conditions), .help = "The list is whole." },
+	{ "full", IN_PROBE(full), COUNT(1, 1000000, 0),
+	  .help = "A list this long may be cut off." },
+	{ "remote_id", 0, OWN(decode_remote_id), .help = "Where the item has its id." },
+	{ "skip", 0, LATER },
+	{ "pages", 0, LATER },
+	{ "batch", 0, LATER },
+	{ "covers", 0, LATER },
+	{ "stale", 0, LATER },
+	{ "then", 0, LATER },
+	{ "file", 0, LATER },
+	{ "receipt", 0, LATER },
+	{ "blind", 0, LATER },
+};
+const struct table probe_table = { probe_fields, ARRAY_LEN(probe_fields) };
+
+static const struct field control_fields[] = { REQUEST_FIELDS };
+const struct table control_table = { control_fields, ARRAY_LEN(control_fields) };
+
+static bool
+is_http(const struct node *node)
+{
+	return !node_member(node, "file") && !node_member(node, "receipt");
+}
+
+static void
+check_request(struct loading *loading, const struct node *node, const struct draft *draft)
+{
+	const struct node *post = node_member(node, "post");
+	const struct node *reads = node_member(node, "reads");
+
+	if (draft->methods == 0)
+		complain(loading, node, "asks nothing, allowed: one of get, head, post");
+	if (post && !reads)
+		complain_at_key(loading, post, "a POST must say reads: true");
+	else if (post && !draft->reads)
+		complain(loading, reads, "a POST that does not read cannot be a probe");
+	if (draft->bodies > 0 && draft->methods > 0 && !post)
+		complain(loading, node, "json, form and text belong to post");
+	if (!node_member(node, "found"))
+		complain(loading, node, "found is missing: which answer is usable");
+}
+
+static bool
+token_is_member(const struct pointer_token *token)
+{
+	return token->kind == POINTER_NAME && strspn(token->name, "0123456789") < token->name_len;
+}
+
+static bool
+token_equals(const struct pointer_token *a, const struct pointer_token *b)
+{
+	return a->kind == POINTER_NAME && b->kind == POINTER_NAME && a->name_len == b->name_len &&
+	       memcmp(a->name, b->name, a->name_len) == 0;
+}
+
+/* The locator names a member of what stands at items: then that is one object and no list. */
+static bool
+locator_is_member_of(const struct locator *locator, const struct pointer *items)
+{
+	if (locator->root != LOCATE_ITEM && locator->root != LOCATE_BODY)
+		return false;
+	if (locator->pointer.count <= items->count)
+		return false;
+	for (size_t i = 0; i < items->count; i++)
+		if (!token_equals(&locator->pointer.tokens[i], &items->tokens[i]))
+			return false;
+	return token_is_member(&locator->pointer.tokens[items->count]);
+}
+
+static bool
+found_is_one_object(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->found.count; i++) {
+		const struct condition *condition = &probe->found.any[i];
+		bool one = false;
+
+		for (size_t j = 0; j < condition->count; j++)
+			one = one ||
+			      (condition->rows[j].test.kind != TEST_NOT &&
+			       condition->rows[j].test.kind != TEST_ABSENT &&
+			       locator_is_member_of(&condition->rows[j].locator, &probe->items));
+		if (!one)
+			return false;
+	}
+	return probe->found.count > 0;
+}
+
+static void
+check_items(struct loading *loading, const struct node *node, const struct draft *draft)
+{
+	static const char *const list_keys[] = { "each", "complete", "full" };
+	const struct node *items = node_member(node, "items");
+	const struct node *found = node_member(node, "found");
+
+	for (size_t i = 0; i < ARRAY_LEN(list_keys); i++) {
+		const struct node *key = node_member(node, list_keys[i]);
+
+		if (key && !items)
+			complain_at_key(loading, key, "needs items: where the list is");
+	}
+	if (!draft->probe.has_items || node_member(node, "where"))
+		return;
+	if (found && draft->probe.found.count == 0)
+		return; /* not readable, said before */
+	if (!found_is_one_object(&draft->probe))
+		complain_at_key(loading, items, "needs where: which items of the list are ours");
+}
+
+static void
+probe_decode(struct loading *loading, const struct node *node, size_t index,
+	     struct probe *ret_probe)
+{
+	struct draft draft = { 0 };
+
+	fields_decode(loading, node, &probe_table, &draft);
+	if (!draft.probe.name)
+		draft.probe.name = arena_printf(loading->arena, "probe-%zu", index + 1);
+	if (!node_member(node, "remote_id")) {
+		struct err err = { 0 }; /* "/id" parses */
+
+		draft.probe.has_remote_id =
+			locator_parse(loading->arena, "/id", &draft.probe.remote_id, &err);
+	}
+	*ret_probe = draft.probe;
+	if (node->kind != NODE_MAP || !is_http(node))
+		return;
+	check_request(loading, node, &draft);
+	check_items(loading, node, &draft);
+}
+
+static void
+check_names(struct loading *loading, const struct node *node, const struct probe *probes)
+{
+	size_t i = 0;
+
+	for (const struct node *child = node->first; child; child = child->next, i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(probes[i].name, probes[j].name) == 0)
+				complain(loading, child, "a second probe named \"%s\"",
+					 probes[i].name);
+}
+
+void
+probes_decode(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct policy *policy = at;
+	struct probe *probes;
+	size_t count = 0;
+
+	if (node->kind != NODE_LIST || node->count == 0) {
+		complain_found(loading, node, "a list of probes");
+		return;
+	}
+	if (node->count > PROBES_MAX) {
+		complain(loading, node, "%zu probes, allowed: at most %d", node->count, PROBES_MAX);
+		return;
+	}
+	probes = arena_array(loading->arena, struct probe, node->count);
+	for (const struct node *child = node->first; child; child = child->next) {
+		if (count > 0)
+			complain_later_value(loading, child, "more than one");
+		probe_decode(loading, child, count, &probes[count]);
+		count++;
+	}
+	check_names(loading, node, probes);
+	policy->probes = probes;
+	policy->probes_count = count;
+}
+
+static bool
+any_part(const struct template_part *placeholder)
+{
+	return true;
+}
+
+void
+control_decode(struct loading *loading, const struct node *node, void *at,
+	       const struct field *field)
+{
+	struct draft draft = { 0 };
+	struct probe *probe = arena_new(loading->arena, struct probe);
+
+	if (node->kind == NODE_TEXT && strcmp(node->text, "none") == 0)
+		return;
+	if (node->kind == NODE_TEXT) {
+		complain_found(loading, node, "none, or the probe of an object that exists");
+		return;
+	}
+	fields_decode(loading, node, &control_table, &draft);
+	draft.probe.name = "control";
+	*probe = draft.probe;
+	*(const struct probe **)at = probe;
+	if (node->kind != NODE_MAP)
+		return;
+	check_request(loading, node, &draft);
+	if (probe_any_placeholder(probe, any_part))
+		complain(loading, node, "a control has no operation, so no placeholders");
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decodes named templates and JSON bodies, and walks over all placeholders of a probe.
+ */
+#include "probe_body.h"
+
+#include <string.h>
+
+#include "condition.h"
+#include "loading.h"
+#include "reconciled/base/arena.h"
+#include "tree.h"
+
+const struct named_template *
+named_templates_decode(struct loading *loading, const struct node *node, size_t *ret_count)
+{
+	struct named_template *list;
+	size_t count = 0;
+
+	if (node->kind != NODE_MAP)
+		return complain_found(loading, node, "a mapping of names to texts"), NULL;
+	list = arena_array(loading->arena, struct named_template, node->count + 1);
+	for (const struct node *child = node->first; child; child = child->next) {
+		if (child->key[0] == '\0')
+			complain_at_key(loading, child, "an empty name");
+		list[count].name = child->key;
+		(void)template_decode(loading, child, &list[count++].value);
+	}
+	*ret_count = count;
+	return list;
+}
+
+static size_t
+span_digits(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* RFC 8259: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+static bool
+is_json_number(const char *text)
+{
+	size_t digits;
+
+	text += *text == '-';
+	digits = span_digits(text);
+	if (digits == 0 || (digits > 1 && *text == '0'))
+		return false;
+	text += digits;
+	if (*text == '.') {
+		digits = span_digits(++text);
+		if (digits == 0)
+			return false;
+		text += digits;
+	}
+	if (*text == 'e' || *text == 'E') {
+		text++;
+		text += *text == '+' || *text == '-';
+		digits = span_digits(text);
+		if (digits == 0)
+			return false;
+		text += digits;
+	}
+	return *text == '\0';
+}
+
+static enum value_kind
+scalar_kind(const struct node *node)
+{
+	if (node->kind == NODE_NULL)
+		return VALUE_NULL;
+	if (node->quoted)
+		return VALUE_TEXT;
+	if (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0)
+		return VALUE_BOOL;
+	return is_json_number(node->text) ? VALUE_NUMBER : VALUE_TEXT;
+}
+
+static bool json_decode(struct loading *loading, const struct node *node,
+			struct json_template *ret);
+
+static bool
+json_children(struct loading *loading, const struct node *node, struct json_template *ret)
+{
+	struct json_template *children =
+		arena_array(loading->arena, struct json_template, node->count + 1);
+	size_t count = 0;
+	bool good = true;
+
+	for (const struct node *child = node->first; child; child = child->next) {
+		good = json_decode(loading, child, &children[count]) && good;
+		children[count++].name = node->kind == NODE_MAP ? child->key : NULL;
+	}
+	ret->kind = node->kind == NODE_MAP ? VALUE_OBJECT : VALUE_LIST;
+	ret->children = children;
+	ret->count = count;
+	return good;
+}
+
+static bool
+json_decode(struct loading *loading, const struct node *node, struct json_template *ret)
+{
+	if (node->kind == NODE_LIST || node->kind == NODE_MAP)
+		return json_children(loading, node, ret);
+	ret->kind = scalar_kind(node);
+	if (ret->kind == VALUE_TEXT)
+		return template_decode(loading, node, &ret->text);
+	if (ret->kind != VALUE_NULL)
+		ret->text.text = node->text;
+	return true;
+}
+
+const struct json_template *
+json_template_decode(struct loading *loading, const struct node *node)
+{
+	struct json_template *json = arena_new(loading->arena, struct json_template);
+
+	return json_decode(loading, node, json) ? json : NULL;
+}
+
+static bool
+any_in_template(const struct template *template,
+		bool (*test)(const struct template_part *placeholder))
+{
+	for (size_t i = 0; i < template->count; i++)
+		if (!template->parts[i].literal && test(&template->parts[i]))
+			return true;
+	return false;
+}
+
+static bool
+any_in_named(const struct named_template *list, size_t count,
+	     bool (*test)(const struct template_part *placeholder))
+{
+	for (size_t i = 0; i < count; i++)
+		if (any_in_template(&list[i].value, test))
+			return true;
+	return false;
+}
+
+static bool
+any_in_json(const struct json_template *json, bool (*test)(const struct template_part *placeholder))
+{
+	if (!json)
+		return false;
+	for (size_t i = 0; i < json->count; i++)
+		if (any_in_json(&json->children[i], test))
+			return true;
+	return any_in_template(&json->text, test);
+}
+
+bool
+probe_any_placeholder(const struct probe *probe,
+		      bool (*test)(const struct template_part *placeholder))
+{
+	return any_in_template(&probe->path, test) || any_in_template(&probe->text, test) ||
+	       any_in_named(probe->query, probe->query_count, test) ||
+	       any_in_named(probe->headers, probe->headers_count, test) ||
+	       any_in_named(probe->form, probe->form_count, test) || any_in_json(probe->json, test);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of problems, kept in the order of file, line, column; equal places in order of arrival.
+ */
+#include "reconciled/config/problems.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reconciled/base/arena.h"
+#include "reconciled/base/xalloc.h"
+
+struct problems {
+	struct arena *arena;
+	struct problem **list;
+	size_t count, size;
+};
+
+enum { PROBLEM_TEXT_MAX = 1000 };
+
+struct problems *
+problems_create(void)
+{
+	struct problems *problems = xcalloc(1, sizeof(*problems));
+
+	problems->arena = arena_create();
+	return problems;
+}
+
+void
+problems_destroy(struct problems *problems)
+{
+	if (!problems)
+		return;
+	arena_destroy(problems->arena);
+	free(problems->list);
+	free(problems);
+}
+
+static int
+compare_place(const struct problem *a, const struct problem *b)
+{
+	int files = strcmp(a->file, b->file);
+
+	if (files != 0)
+		return files;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->column > b->column) - (a->column < b->column);
+}
+
+/* First index whose problem stands behind this one. Nearly always the end. */
+static size_t
+place_of(const struct problems *problems, const struct problem *problem)
+{
+	size_t low = 0, high = problems->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_place(problems->list[middle], problem) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+insert(struct problems *problems, struct problem *problem)
+{
+	size_t at = place_of(problems, problem);
+
+	if (problems->count == problems->size) {
+		problems->size = problems->size ? 2 * problems->size : 16;
+		problems->list = xrealloc(problems->list, problems->size, sizeof(*problems->list));
+	}
+	memmove(problems->list + at + 1, problems->list + at,
+		(problems->count - at) * sizeof(*problems->list));
+	problems->list[at] = problem;
+	problems->count++;
+}
+
+static struct problem *
+problem_create(struct problems *problems, const char *file, int line, int column)
+{
+	struct problem *problem = arena_new(problems->arena, struct problem);
+
+	problem->file = arena_strdup(problems->arena, file);
+	problem->line = line;
+	problem->column = column;
+	return problem;
+}
+
+void
+problems_add(struct problems *problems, const char *file, int line, int column, const char *fmt,
+	     ...)
+{
+	struct problem *problem = problem_create(problems, file, line, column);
+	char text[PROBLEM_TEXT_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	problem->text = arena_strdup(problems->arena, text);
+	insert(problems, problem);
+}
+
+void
+problems_add_unsupported(struct problems *problems, const char *file, int line, int column,
+			 const char *key)
+{
+	struct problem *problem = problem_create(problems, file, line, column);
+
+	problem->text = arena_printf(problems->arena, "%s: not supported yet", key);
+	problem->unsupported = true;
+	insert(problems, problem);
+}
+
+size_t
+problems_count(const struct problems *problems)
+{
+	return problems->count;
+}
+
+const struct problem *
+problems_at(const struct problems *problems, size_t i)
+{
+	return problems->list[i];
+}
+
+void
+problems_print(const struct problems *problems, FILE *out)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct problem *problem = problems->list[i];
+
+		if (problem->line > 0)
+			fprintf(out, "%s:%d:%d: %s\n", problem->file, problem->line,
+				problem->column, problem->text);
+		else
+			fprintf(out, "%s: %s\n", problem->file, problem->text);
+	}
+}

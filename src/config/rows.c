@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows are tried in order, so one without condition must be the last. not_applicable needs both
+ * sides: such a row must test the operation too.
+ */
+#include "rows.h"
+
+#include <string.h>
+
+#include "condition.h"
+#include "loading.h"
+#include "reconciled/base/arena.h"
+#include "reconciled/base/attributes.h"
+#include "tree.h"
+
+struct draft {
+	struct judge_row row;
+	bool has_when;
+	int class;
+};
+
+static const struct word class_list[] = {
+	{ "waiting", .value = JUDGE_WAITING },
+	{ "compare", .value = JUDGE_COMPARE },
+	{ "divergent", .value = JUDGE_DIVERGENT },
+	{ "ambiguous", .value = JUDGE_AMBIGUOUS },
+	{ "not_applicable", .value = JUDGE_NOT_APPLICABLE },
+};
+WORDS(class_words, class_list);
+
+static void
+decode_when(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct draft *draft = at;
+
+	draft->has_when = condition_decode(loading, node, &draft->row.when);
+}
+
+static const struct field row_fields[] = {
+	{ "when", 0, OWN(decode_when), .required = true, .help = "the condition of the row" },
+	{ "class", offsetof(struct draft, class), WORD(class_words, FIELD_UNSET), .required = true,
+	  .help = "what it is then" },
+	{ "why", offsetof(struct draft, row.why), TEXT(NULL), .help = "Kept with the verdict." },
+};
+const struct table judge_row_table = { row_fields, ARRAY_LEN(row_fields) };
+
+static void
+row_decode(struct loading *loading, const struct node *node, bool operation_only,
+	   struct judge_row *ret_row)
+{
+	struct draft draft = { 0 };
+
+	fields_decode(loading, node, &judge_row_table, &draft);
+	if (draft.has_when && operation_only)
+		(void)condition_is_about_operation(loading, node_member(node, "when"),
+						   &draft.row.when);
+	if (draft.has_when && draft.class == JUDGE_NOT_APPLICABLE &&
+	    !condition_tests_operation(&draft.row.when))
+		complain(loading, node,
+			 "not_applicable needs a test of the operation too (op.entity_state for "
+			 "example)");
+	draft.row.class = (enum judge_class)draft.class;
+	*ret_row = draft.row;
+}
+
+static bool
+is_unconditional(const struct node *node)
+{
+	const struct node *when = node_member(node, "when");
+
+	return when && when->kind == NODE_MAP && when->count == 0;
+}
+
+void
+judge_rows_decode(struct loading *loading, const struct node *node, void *at,
+		  const struct field *field)
+{
+	struct judge_rows *ret_rows = at;
+	struct judge_row *rows = arena_array(loading->arena, struct judge_row, node->count + 1);
+	const struct node *last = NULL;
+	size_t count = 0;
+
+	if (node->kind != NODE_LIST) {
+		complain_found(loading, node, "a list of {when, class, why}");
+		return;
+	}
+	for (const struct node *child = node->first; child; child = child->next) {
+		row_decode(loading, child, field->min == 1, &rows[count++]);
+		if (last)
+			complain(loading, child,
+				 "is never reached, the row at line %d, column %d always holds",
+				 last->line, last->column);
+		else if (is_unconditional(child))
+			last = child;
+	}
+	*ret_rows = (struct judge_rows){ .rows = rows, .count = count };
+}
+
+/* What may follow from a class. Confirming what is not correct or sending again what may be there
+ * is not among it, whatever a policy wishes. */
+static const struct word correct_list[] = {
+	{ "confirm", .value = ACTION_CONFIRM },
+	{ "review", .value = ACTION_REVIEW },
+	{ "wait", .value = ACTION_WAIT },
+};
+static const struct word missing_list[] = {
+	{ "requeue", .value = ACTION_REQUEUE },
+	{ "review", .value = ACTION_REVIEW },
+	{ "wait", .value = ACTION_WAIT },
+};
+static const struct word divergent_list[] = {
+	{ "compensate", .value = ACTION_COMPENSATE },
+	{ "review", .value = ACTION_REVIEW },
+	{ "wait", .value = ACTION_WAIT },
+};
+static const struct word ambiguous_list[] = {
+	{ "review", .value = ACTION_REVIEW },
+	{ "wait", .value = ACTION_WAIT },
+};
+static const struct word not_applicable_list[] = {
+	{ "close", .value = ACTION_CLOSE },
+	{ "review", .value = ACTION_REVIEW },
+	{ "wait", .value = ACTION_WAIT },
+};
+WORDS(correct_words, correct_list);
+WORDS(missing_words, missing_list);
+WORDS(divergent_words, divergent_list);
+WORDS(ambiguous_words, ambiguous_list);
+WORDS(not_applicable_words, not_applicable_list);
+
+static void
+action_set(struct loading *loading, struct action_rule *rule, enum action action)
+{
+	struct action_row *row = arena_new(loading->arena, struct action_row);
+
+	row->action = action;
+	*rule = (struct action_rule){ .rows = row, .count = 1 };
+}
+
+static void
+decode_action(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	int action;
+
+	if (node->kind == NODE_LIST)
+		complain_later_value(loading, node, "a list of rows");
+	else if (word_decode(loading, node, field->words, &action))
+		action_set(loading, at, (enum action)action);
+}
+
+#define ACTIONS_OF(class_) offsetof(struct policy, actions) + (class_) * sizeof(struct action_rule)
+
+static const struct field action_fields[] = {
+	{ "correct", ACTIONS_OF(CLASS_CORRECT), OWN(decode_action), .words = &correct_words,
+	  .preset = ACTION_CONFIRM, .help = "The effect is there as intended." },
+	{ "missing", ACTIONS_OF(CLASS_MISSING), OWN(decode_action), .words = &missing_words,
+	  .preset = ACTION_REVIEW, .help = "The effect is proven not to be there." },
+	{ "divergent", ACTIONS_OF(CLASS_DIVERGENT), OWN(decode_action), .words = &divergent_words,
+	  .preset = ACTION_REVIEW, .help = "An effect is there, another than intended." },
+	{ "ambiguous", ACTIONS_OF(CLASS_AMBIGUOUS), OWN(decode_action), .words = &ambiguous_words,
+	  .preset = ACTION_REVIEW, .help = "It cannot be told." },
+	{ "not_applicable", ACTIONS_OF(CLASS_NOT_APPLICABLE), OWN(decode_action),
+	  .words = &not_applicable_words, .preset = ACTION_CLOSE,
+	  .help = "The effect is no longer wanted, and not there." },
+};
+const struct table actions_table = { action_fields, ARRAY_LEN(action_fields) };
+
+void
+actions_preset(struct loading *loading, struct policy *policy)
+{
+	for (size_t i = 0; i < actions_table.count; i++) {
+		const struct field *field = &actions_table.fields[i];
+		struct action_rule *rule = (void *)((char *)policy + field->offset);
+
+		action_set(loading, rule, (enum action)field->preset);
+	}
+}

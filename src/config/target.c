@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of a target file and the checks that look at more than one key.
+ */
+#include "target.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "condition.h"
+#include "header.h"
+#include "loading.h"
+#include "probe.h"
+#include "reconciled/base/arena.h"
+#include "reconciled/base/attributes.h"
+#include "reconciled/base/clock.h"
+#include "reconciled/base/err.h"
+#include "reconciled/base/secret.h"
+#include "tree.h"
+
+enum { NAME_BYTES_MAX = 100, HEADERS_MAX = 50 };
+
+static void
+decode_secret(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct auth *auth = at;
+	const char *reference;
+
+	(void)secret_decode(loading, node, &reference, &auth->secret);
+}
+
+static void
+decode_bearer(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct auth *auth = at;
+
+	auth->kind = AUTH_BEARER;
+	decode_secret(loading, node, auth, field);
+}
+
+/* A user name is no secret everywhere, so it may stand in the file. */
+static void
+decode_user(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct auth *auth = at;
+	const char *reference, *text = text_decode(loading, node, "a user name, or a secret");
+
+	if (text && secret_is_reference(text))
+		(void)secret_decode(loading, node, &reference, &auth->user_secret);
+	else if (text && strchr(text, ':'))
+		complain(loading, node, "a user name with \":\" cannot be sent");
+	else
+		auth->user = text;
+}
+
+static void
+decode_header_name(struct loading *loading, const struct node *node, void *at,
+		   const struct field *field)
+{
+	struct auth *auth = at;
+	const char *name = text_decode(loading, node, "a header name");
+
+	if (name && !header_name_is_valid(name))
+		complain(loading, node, "is no name of a header");
+	else
+		auth->header = name;
+}
+
+static const struct field basic_fields[] = {
+	{ "user", 0, OWN(decode_user), .required = true, .help = "name or secret" },
+	{ "password", 0, OWN(decode_secret), .required = true, .help = "a secret" },
+};
+TABLE(basic_table, basic_fields);
+
+static const struct field auth_header_fields[] = {
+	{ "name", 0, OWN(decode_header_name), .required = true, .help = "name of the header" },
+	{ "value", 0, OWN(decode_secret), .required = true, .help = "a secret" },
+};
+TABLE(auth_header_table, auth_header_fields);
+
+static void
+decode_nested_auth(struct loading *loading, const struct node *node, void *at,
+		   const struct field *field)
+{
+	struct auth *auth = at;
+
+	auth->kind = (enum auth_kind)field->min;
+	fields_decode(loading, node, field->table, auth);
+}
+
+static const struct field auth_fields[] = {
+	{ "bearer", 0, OWN(decode_bearer), .help = "A token, as a secret." },
+	{ "basic", 0, OWN(decode_nested_auth), .min = AUTH_BASIC, .table = &basic_table,
+	  .help = "User and password." },
+	{ "header", 0, OWN(decode_nested_auth), .min = AUTH_HEADER, .table = &auth_header_table,
+	  .help = "A header of the target's own." },
+	{ "oauth2", 0, LATER },
+	{ "sigv4", 0, LATER },
+	{ "hmac", 0, LATER },
+};
+TABLE(auth_table, auth_fields);
+
+static void
+decode_auth(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct auth *auth = at;
+
+	if (node->kind == NODE_TEXT && strcmp(node->text, "none") == 0)
+		return;
+	if (node->kind != NODE_MAP || node->count != 1) {
+		/* The value is not repeated: it may be a secret. */
+		complain(loading, node, "allowed: none, or one of bearer, basic, header");
+		return;
+	}
+	fields_decode(loading, node, &auth_table, auth);
+}
+
+static void
+decode_headers(struct loading *loading, const struct node *node, void *at,
+	       const struct field *field)
+{
+	struct target *target = at;
+	struct header *headers = arena_array(loading->arena, struct header, node->count + 1);
+	size_t count = 0;
+
+	if (node->kind != NODE_MAP || node->count > HEADERS_MAX) {
+		complain(loading, node, "allowed: a mapping of at most %d names to texts",
+			 HEADERS_MAX);
+		return;
+	}
+	for (const struct node *child = node->first; child; child = child->next) {
+		char *name = arena_strdup(loading->arena, child->key);
+
+		for (char *c = name; *c != '\0'; c++)
+			*c = (char)tolower((unsigned char)*c);
+		headers[count].name = name;
+		headers[count].value = text_decode(loading, child, "a text");
+		if (header_check(loading, child))
+			count++;
+	}
+	target->headers = headers;
+	target->headers_count = count;
+}
+
+static void
+decode_ca(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	const char *text = text_decode(loading, node, "a file of certificates");
+	const char *path;
+
+	if (!text)
+		return;
+	path = path_beside(loading, text);
+	*(const char **)at = path;
+	if (loading->secrets && access(path, R_OK) != 0)
+		complain(loading, node, "could not read \"%s\": %s", path, strerror(errno));
+}
+
+static void
+decode_answers(struct loading *loading, const struct node *node, void *at,
+	       const struct field *field)
+{
+	struct conditions *conditions = at;
+
+	if (!conditions_decode(loading, node, conditions))
+		return;
+	for (size_t i = 0; i < conditions->count; i++)
+		if (condition_tests_operation(&conditions->any[i]))
+			complain(loading, node,
+				 "looks at answers of the target, not at operations");
+}
+
+static const struct field tls_fields[] = {
+	{ "ca", offsetof(struct target, tls_ca), OWN(decode_ca), .help = "Certificates to trust." },
+	{ "cert", 0, LATER },
+	{ "key", 0, LATER },
+	{ "min", 0, LATER },
+};
+TABLE(tls_table, tls_fields);
+
+static const struct field timeout_fields[] = {
+	{ "connect", offsetof(struct target, connect_timeout_us),
+	  DURATION(10 * MILLISECOND, 5 * MINUTE, 3 * SECOND), .milliseconds = true,
+	  .help = "Longest wait for a connection." },
+	{ "total", offsetof(struct target, total_timeout_us),
+	  DURATION(10 * MILLISECOND, 10 * MINUTE, 15 * SECOND), .milliseconds = true,
+	  .help = "Longest wait for a whole answer." },
+};
+TABLE(timeout_table, timeout_fields);
+
+static const struct field rate_fields[] = {
+	{ "concurrent", offsetof(struct target, concurrent), COUNT(1, 1000, 8),
+	  .help = "Most questions at a time." },
+	{ "per_second", 0, LATER },
+	{ "per_minute", 0, LATER },
+	{ "burst", 0, LATER },
+};
+TABLE(rate_table, rate_fields);
+
+static const struct field target_fields[] = {
+	{ "target", offsetof(struct target, rules.target), TEXT(NULL), .required = true,
+	  .help = "name of the target, and of this file" },
+	{ "base", offsetof(struct target, base), TEXT(NULL),
+	  .help = "URL below which all questions stay." },
+	{ "insecure", offsetof(struct target, insecure), BOOL(false),
+	  .help = "Allows http to other machines." },
+	{ "auth", offsetof(struct target, auth), OWN(decode_auth), .table = &auth_table,
+	  .help = "How to log in." },
+	{ "tls", 0, NESTED(tls_table), .help = "Trust." },
+	{ "headers", 0, OWN(decode_headers), .help = "Headers of every question." },
+	{ "timeout", 0, NESTED(timeout_table), .help = "Limits of waiting." },
+	{ "max_body", offsetof(struct target, max_body_bytes), BYTES(1024, 64 << 20, 1 << 20),
+	  .help = "Most bytes of an answer, decoded." },
+	{ "rate", 0, NESTED(rate_table), .help = "What the target bears." },
+	{ "throttled", offsetof(struct target, rules.throttled), OWN(decode_answers),
+	  .help = "Answers that mean: later." },
+	{ "broken", offsetof(struct target, rules.broken), OWN(decode_answers),
+	  .help = "Answers that are errors although their status is not." },
+	{ "control", offsetof(struct target, rules.control), OWN(control_decode),
+	  .table = &control_table, .help = "A question whose answer is known to be there." },
+	{ "socket", 0, LATER },
+	{ "files", 0, LATER },
+	{ "proxy", 0, LATER },
+	{ "retry", 0, LATER },
+	{ "breaker", 0, LATER },
+};
+const struct table target_table = { target_fields, ARRAY_LEN(target_fields) };
+
+bool
+name_is_valid(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-.";
+	size_t len = strlen(name);
+
+	return len > 0 && len <= NAME_BYTES_MAX && strspn(name, allowed) == len && name[0] != '.' &&
+	       name[0] != '-';
+}
+
+void
+name_check(struct loading *loading, const struct node *root, const char *key)
+{
+	const struct node *node = node_member(root, key);
+	const char *slash = strrchr(loading->file, '/');
+	const char *file = slash ? slash + 1 : loading->file;
+
+	if (!node || node->kind != NODE_TEXT)
+		return;
+	if (!name_is_valid(node->text)) {
+		complain_found(loading, node, "1 to 100 letters, digits, \"_\", \"-\", \".\"");
+		return;
+	}
+	if (strcmp(file, arena_printf(loading->arena, "%s.yaml", node->text)) != 0)
+		complain(loading, node,
+			 "found %s in a file named %s, allowed: the name of the file",
+			 found_words(loading, node), file);
+}
+
+bool
+target_has_control(const struct node *root)
+{
+	const struct node *control = node_member(root, "control");
+
+	return control && control->kind == NODE_MAP;
+}
+
+static void
+check_base(struct loading *loading, const struct node *root, struct target *target)
+{
+	const struct node *base = node_member(root, "base");
+	struct err err = { 0 };
+
+	if (!base) {
+		if (!node_member(root, "files"))
+			complain(loading, root, "base is missing: the URL of the target");
+		return;
+	}
+	if (target->base &&
+	    !address_check(loading->arena, target->base, target->insecure, &target->base, &err))
+		complain(loading, base, "%s", err.text);
+}
+
+static void
+check_timeouts(struct loading *loading, const struct node *root, const struct target *target)
+{
+	const struct node *timeout = node_member(root, "timeout");
+
+	if (timeout && target->connect_timeout_us > target->total_timeout_us)
+		complain(loading, timeout, "connect is longer than total");
+}
+
+void
+target_decode(struct loading *loading, const struct node *root, struct target *ret_target)
+{
+	fields_decode(loading, root, &target_table, ret_target);
+	ret_target->control_every_us = 5 * MINUTE;
+	name_check(loading, root, "target");
+	check_base(loading, root, ret_target);
+	check_timeouts(loading, root, ret_target);
+}
