@@ -56,6 +56,7 @@ set_no_evidence(struct reading *reading, enum reason reason)
 {
 	reading->kind = reason_is_unavailable(reason) ? READING_UNAVAILABLE : READING_INCOMPLETE;
 	reading->reason = reason;
+	reading->items_count = 0;
 }
 
 /* Codes that say nothing about the effect, whatever the body claims. */
