@@ -41,10 +41,7 @@ DECLARE
 	o operations;
 BEGIN
 	SELECT * INTO o FROM operations k WHERE k.operation_id = wanted.operation_id;
-	IF NOT FOUND AND current_setting('transaction_isolation') <> 'read committed' THEN
-		RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = format(
-			'operation "%s" was requested meanwhile', wanted.operation_id);
-	ELSIF NOT FOUND THEN
+	IF NOT FOUND THEN
 		RETURN NULL;
 	ELSIF (o.operation_type, o.scope) <> (wanted.operation_type, wanted.scope)
 	   OR o.fingerprint IS DISTINCT FROM wanted.fingerprint THEN
@@ -229,7 +226,11 @@ BEGIN
 		'superseded_by', o.superseded_by,
 		'already_sent', nullif(coalesce(already_sent, false), false))));
 	IF r.operation_id IS NULL THEN
-		RETURN existing(o);
+		r := existing(o);
+		IF r.operation_id IS NULL THEN
+			PERFORM refuse('40001', format('operation "%s" was requested meanwhile', operation_id));
+		END IF;
+		RETURN r;
 	END IF;
 	IF version IS NOT NULL AND entity_id IS NOT NULL AND o.superseded_by IS NULL THEN
 		PERFORM supersede_by(r);

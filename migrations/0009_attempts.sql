@@ -140,9 +140,23 @@ BEGIN
 END
 $$;
 
--- Up to max operations whose time has come, oldest first over all types, each locked on its own
--- so that what another worker is just taking is passed over. A cursor over one ordered index scan
--- for each type: what it costs depends on what is taken, not on how many wait.
+-- The query behind claim(): what waits since $1 at the latest, after ($2, $3), oldest first, $4
+-- rows. One ordered index scan for each type, so that it reads what it gives, not all that waits.
+CREATE FUNCTION reconcile.waiting_query(operation_types text[]) RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = reconcile, pg_temp
+RETURN (SELECT 'SELECT ready_at, operation_id FROM (' || string_agg(format(
+		'(SELECT operation_id, coalesce(next_attempt_at, created_at) AS ready_at'
+		' FROM operations WHERE operation_type = %L AND superseded_by IS NULL'
+		' AND status IN (''pending'', ''retry_scheduled'')'
+		' AND coalesce(next_attempt_at, created_at) <= $1'
+		' AND (coalesce(next_attempt_at, created_at), operation_id) > ($2, $3)'
+		' ORDER BY coalesce(next_attempt_at, created_at), operation_id LIMIT $4)', k.type),
+		' UNION ALL ') || ') w ORDER BY ready_at, operation_id LIMIT $4'
+	FROM (SELECT DISTINCT unnest(operation_types)) k (type) WHERE k.type IS NOT NULL);
+
+-- Up to max operations whose time has come, oldest first over all types. Each is locked on its
+-- own, and what another worker is just taking is passed over. Without types: those of all policies.
 CREATE FUNCTION reconcile.claim(operation_types text[] DEFAULT NULL, worker text DEFAULT NULL,
 	lease interval DEFAULT '5 min', max int DEFAULT 1) RETURNS SETOF reconcile.operations
 LANGUAGE plpgsql SECURITY DEFINER
@@ -151,41 +165,42 @@ AS $$
 #variable_conflict use_variable
 DECLARE
 	span CONSTANT interval := check_lease(lease);
-	types text[] := coalesce(operation_types,
-		ARRAY(SELECT k.operation_type FROM operation_types k));
-	waiting text;
-	id text;
+	query CONSTANT text := waiting_query(coalesce(operation_types,
+		ARRAY(SELECT k.operation_type FROM operation_types k)));
+	batch CONSTANT int := 2 * max + 20;
+	called_at CONSTANT timestamptz := clock_timestamp();
+	at timestamptz;
+	waiting record;
+	after_at timestamptz := '-infinity';
+	after_id text := '';
 	o operations;
-	at timestamptz := clock_timestamp();
+	seen int;
 	taken int := 0;
 BEGIN
 	IF max IS NULL OR max NOT BETWEEN 1 AND 1000 THEN
 		PERFORM refuse('RC400', 'max is not between 1 and 1000');
 	END IF;
 	PERFORM check_rewind();
-	SELECT string_agg(format('SELECT operation_id, coalesce(next_attempt_at, created_at) AS ready_at'
-		' FROM operations WHERE operation_type = %L AND superseded_by IS NULL'
-		' AND status IN (''pending'', ''retry_scheduled'')'
-		' AND coalesce(next_attempt_at, created_at) <= $1', type), ' UNION ALL ')
-	INTO waiting FROM (SELECT DISTINCT unnest(types)) k (type) WHERE type IS NOT NULL;
-	IF waiting IS NULL THEN
-		RETURN;
-	END IF;
-	FOR id IN EXECUTE 'SELECT operation_id FROM (' || waiting || ') k'
-		' ORDER BY ready_at, operation_id' USING at
-	LOOP
-		SELECT * INTO o FROM operations k
-		WHERE k.operation_id = id AND k.status IN ('pending', 'retry_scheduled')
-			AND k.superseded_by IS NULL
-		FOR UPDATE SKIP LOCKED;
-		CONTINUE WHEN NOT FOUND;
-		at := clock_timestamp();
-		CONTINUE WHEN o.next_attempt_at > at;
-		o := begin_attempt(o, span, at, worker, NULL, NULL);
-		CONTINUE WHEN o.status <> 'processing';
-		RETURN NEXT o;
-		taken := taken + 1;
-		EXIT WHEN taken = max;
+	WHILE query IS NOT NULL LOOP
+		seen := 0;
+		FOR waiting IN EXECUTE query USING called_at, after_at, after_id, batch LOOP
+			seen := seen + 1;
+			after_at := waiting.ready_at;
+			after_id := waiting.operation_id;
+			SELECT * INTO o FROM operations k
+			WHERE k.operation_id = after_id AND k.status IN ('pending', 'retry_scheduled')
+				AND k.superseded_by IS NULL
+			FOR UPDATE SKIP LOCKED;
+			CONTINUE WHEN NOT FOUND;
+			at := clock_timestamp();
+			CONTINUE WHEN o.next_attempt_at > at;
+			o := begin_attempt(o, span, at, worker, NULL, NULL);
+			CONTINUE WHEN o.status <> 'processing';
+			RETURN NEXT o;
+			taken := taken + 1;
+			EXIT WHEN taken = max;
+		END LOOP;
+		EXIT WHEN taken = max OR seen < batch;
 	END LOOP;
 END
 $$;

@@ -79,7 +79,7 @@ def call(app):
 @pytest.fixture
 def one(root):
     def row(statement, *parameters):
-        return root.execute(statement, parameters).fetchone()
+        return root.execute(statement, parameters or None).fetchone()
 
     return row
 
