@@ -75,6 +75,9 @@ CREATE INDEX operations_claimable ON reconcile.operations
 	WHERE status IN ('pending', 'retry_scheduled') AND superseded_by IS NULL;
 CREATE INDEX operations_review ON reconcile.operations (operation_type, operation_id)
 	WHERE status = 'manual_review';
+-- Found correct while their type is observed only: not asked again until it is enforced.
+CREATE INDEX operations_resting ON reconcile.operations (operation_type, operation_id)
+	WHERE due_at IS NULL AND closed_at IS NULL;
 CREATE INDEX operations_deadline ON reconcile.operations (deadline_at)
 	WHERE closed_at IS NULL AND deadline_at IS NOT NULL;
 
