@@ -1,0 +1,25 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Where the latency window of a type is another one than before, moves the due times that were
+-- computed from the old one and at which nobody has looked yet. At most 50,000 at once: repeat
+-- until none is left. Goes before publish_policies, which forgets the old window.
+-- $1 text[] operation_type, $2 bigint[] latency_window in microseconds.
+-- Result: bigint, how many.
+WITH changed AS MATERIALIZED (
+	SELECT t.operation_type, t.latency_window AS before,
+		l.latency_window * interval '1 microsecond' AS after
+	FROM unnest($1::text[], $2::bigint[]) AS l (operation_type, latency_window)
+	JOIN reconcile.operation_types t USING (operation_type)
+	WHERE t.latency_window <> l.latency_window * interval '1 microsecond'
+), found AS MATERIALIZED (
+	SELECT o.operation_id, o.due_at AS before, o.due_at - c.before + c.after AS after
+	FROM changed c JOIN reconcile.operations o USING (operation_type)
+	WHERE o.due_at IS NOT NULL AND o.closed_at IS NULL AND o.checks = 0
+		AND o.due_at - c.before IN (o.created_at, o.sent_at, o.attempt_until, o.next_attempt_at)
+	LIMIT 50000
+), moved AS (
+	UPDATE reconcile.operations AS o SET due_at = found.after
+	FROM found
+	WHERE o.operation_id = found.operation_id AND o.due_at = found.before
+	RETURNING 1
+)
+SELECT count(*) FROM moved
