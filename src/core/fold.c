@@ -22,15 +22,15 @@ is_ascii(struct slice text)
 	return true;
 }
 
-static struct slice
-lower_ascii(struct arena *arena, struct slice text)
+const char *
+lower_ascii(struct arena *arena, const char *text, size_t len)
 {
-	char *copy = arena_strndup(arena, text.text, text.len);
+	char *copy = arena_strndup(arena, text, len);
 
-	for (size_t i = 0; i < text.len; i++)
+	for (size_t i = 0; i < len; i++)
 		if (copy[i] >= 'A' && copy[i] <= 'Z')
 			copy[i] = (char)(copy[i] + ('a' - 'A'));
-	return (struct slice){ copy, text.len };
+	return copy;
 }
 
 static struct slice
@@ -54,7 +54,8 @@ fold_letters(struct arena *arena, struct slice text, unsigned fold)
 	bool cases = fold & FOLD_CASE;
 
 	if (is_ascii(text))
-		return cases ? lower_ascii(arena, text) : text;
+		return cases ? (struct slice){ lower_ascii(arena, text.text, text.len), text.len }
+			     : text;
 	text = map(arena, text, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 	if (cases)
 		text = map(arena, text, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD);

@@ -8,13 +8,15 @@
 #include <stddef.h>
 
 struct arena;
-struct value;
 
 /* A text that need not end in NUL. */
 struct slice {
 	const char *text;
 	size_t len;
 };
+
+/* Only A to Z, as in names of headers. */
+const char *lower_ascii(struct arena *arena, const char *text, size_t len);
 
 /* By the bits of enum fold. What is no UTF-8 stays as it is. */
 struct slice fold_text(struct arena *arena, struct slice text, unsigned fold);

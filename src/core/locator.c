@@ -4,9 +4,9 @@
  */
 #include "reconciled/core/locator.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "fold.h"
 #include "nearest.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/err.h"
@@ -14,22 +14,21 @@
 #include "reconciled/core/value.h"
 #include "time_text.h"
 
+/* What RFC 9110 allows in the name of a header. */
+static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			    "!#$%&'*+-.^_`|~";
+
 static bool
 parse_header(struct arena *arena, const char *name, struct locator *locator, struct err *err)
 {
-	char *lower = arena_strdup(arena, name);
+	size_t len = strlen(name);
 
-	/* What RFC 9110 calls a token. */
-	for (char *at = lower; *at != '\0'; at++) {
-		if (!isalnum((unsigned char)*at) && strchr("!#$%&'*+-.^_`|~", *at) == NULL)
-			return err_set(err, ERR_INVALID, "\"header.%.64s\" is no name of a header",
-				       name);
-		*at = (char)tolower((unsigned char)*at);
-	}
-	if (*lower == '\0')
+	if (len == 0)
 		return err_set(err, ERR_INVALID, "\"header.\" lacks the name of the header");
+	if (strspn(name, token) != len)
+		return err_set(err, ERR_INVALID, "\"header.%.64s\" is no name of a header", name);
 	locator->root = LOCATE_HEADER;
-	locator->header = lower;
+	locator->header = lower_ascii(arena, name, len);
 	return true;
 }
 

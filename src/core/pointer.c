@@ -158,7 +158,7 @@ push(struct arena *arena, struct level *level, const struct value *value)
 
 		level->size *= 2;
 		level->values = arena_array(arena, const struct value *, level->size);
-		memcpy(level->values, old, level->count * sizeof(*old));
+		memcpy(level->values, old, level->count * sizeof(const struct value *));
 	}
 	level->values[level->count++] = value;
 }
@@ -291,7 +291,8 @@ pointer_find(const struct scene *scene, const struct value *start, const struct 
 	located.count = walk.from->count;
 	if (located.count > 0) {
 		located.values = arena_array(scene->arena, const struct value *, located.count);
-		memcpy(located.values, walk.from->values, located.count * sizeof(*located.values));
+		memcpy(located.values, walk.from->values,
+		       located.count * sizeof(const struct value *));
 	}
 	return located;
 }

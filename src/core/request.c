@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "fold.h"
 #include "percent.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/strbuf.h"
@@ -302,16 +303,6 @@ content_type_of(enum body_kind body)
 	return types[body];
 }
 
-static const char *
-lower_case(struct arena *arena, const char *text)
-{
-	char *lower = arena_strdup(arena, text);
-
-	for (char *at = lower; *at != '\0'; at++)
-		*at = (char)tolower((unsigned char)*at);
-	return lower;
-}
-
 /* Ours asks for an uncached answer; a content type of the policy replaces the default one. */
 static void
 render_headers(const struct scene *scene, const struct probe *probe, struct request *request)
@@ -322,7 +313,8 @@ render_headers(const struct scene *scene, const struct probe *probe, struct requ
 	headers[n++] = (struct header){ "cache-control", "no-cache" };
 	for (size_t i = 0; i < probe->headers_count; i++) {
 		struct header header = {
-			.name = lower_case(scene->arena, probe->headers[i].name),
+			.name = lower_ascii(scene->arena, probe->headers[i].name,
+					    strlen(probe->headers[i].name)),
 			.value = render(scene, &probe->headers[i].value, TEMPLATE_PLAIN),
 		};
 

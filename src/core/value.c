@@ -93,12 +93,12 @@ by_name(const void *a, const void *b)
 static const struct value **
 sorted_members(const struct value *object)
 {
-	const struct value **members = xcalloc(object->count, sizeof(*members));
+	const struct value **members = xcalloc(object->count, sizeof(const struct value *));
 	size_t n = 0;
 
 	for (const struct value *child = object->first; child != NULL; child = child->next)
 		members[n++] = child;
-	qsort(members, n, sizeof(*members), by_name);
+	qsort(members, n, sizeof(const struct value *), by_name);
 	return members;
 }
 
