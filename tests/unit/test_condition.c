@@ -15,7 +15,7 @@ static const char document[] =
 
 #define IS(value)                                                                                  \
 	{                                                                                          \
-		.kind = TEST_IS, .operand = {.text = (value) }                                       \
+		.kind = TEST_IS, .operand = {.text = (value) }                                     \
 	}
 #define LIST(...)                                                                                  \
 	(const struct test[]){ __VA_ARGS__ },                                                      \
@@ -27,15 +27,15 @@ static const char document[] =
 #define NOT(...) OF(TEST_NOT, __VA_ARGS__)
 #define PLAIN(a_kind)                                                                              \
 	{                                                                                          \
-		.kind = (a_kind)                                                                     \
+		.kind = (a_kind)                                                                   \
 	}
 #define WITH(a_kind, value)                                                                        \
 	{                                                                                          \
-		.kind = (a_kind), .operand = {.text = (value) }                                        \
+		.kind = (a_kind), .operand = {.text = (value) }                                    \
 	}
 #define FOLDED(a_kind, value, bits)                                                                \
 	{                                                                                          \
-		.kind = (a_kind), .operand = { .text = (value) }, .fold = (bits)                         \
+		.kind = (a_kind), .operand = { .text = (value) }, .fold = (bits)                   \
 	}
 
 static const struct {
