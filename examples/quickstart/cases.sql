@@ -11,17 +11,34 @@ WITH differences (operation_id, text) AS (
 	WHERE c ->> 'result' <> 'equal'
 	GROUP BY e.operation_id
 ),
+words (reason, text) AS (VALUES
+	('duplicate_effect', 'the effect is there more than once under our own key'),
+	('several_at_target', 'more than one object carries our reference: which one is ours is not known'),
+	('gone_at_target', 'it was there and was removed'),
+	('absent_confirmed', 'nothing is there, seen repeatedly after the latency window'),
+	('stuck_at_target', 'not finished at the target for too long'),
+	('give_up', 'the target answers, but with nothing that any rule of the policy recognises')
+),
+kept (operation_id, text) AS (
+	SELECT e.operation_id, string_agg(format('%s is %s', k.key, k.value), ', ')
+	FROM reconcile.exceptions e
+	CROSS JOIN LATERAL json_each_text(
+		CASE json_typeof(e.evidence -> 'kept') WHEN 'object' THEN e.evidence -> 'kept'
+		ELSE '{}' END) k
+	GROUP BY e.operation_id
+),
 cases AS (
-	SELECT e.*, d.text AS differences, e.evidence ->> 'reading' AS reading,
+	SELECT e.*, coalesce(d.text, w.text, k.text, '-') AS differences,
 		extract(epoch FROM clock_timestamp() - e.created_at)::int AS seconds
 	FROM reconcile.exceptions e LEFT JOIN differences d USING (operation_id)
+	LEFT JOIN words w USING (reason) LEFT JOIN kept k USING (operation_id)
 )
 SELECT format(E'\n%s  %s  %s, %s s old\n', coalesce(operation_id, kind), operation_type,
-		concat_ws(' ', entity_id, 'version ' || version,
+		concat_ws(' ', entity_type, entity_id, 'version ' || version,
 			'(' || nullif(entity_state, 'active') || ' here)'), seconds)
 	|| format(E'    verdict      %s: %s\n', class, reason)
-	|| format(E'    differs      %s\n', coalesce(differences, 'reading: ' || reading, '-'))
-	|| format(E'    recommended  %s (risk that another send doubles the effect: %s)\n',
-		coalesce(recommended_action, '-'), duplication_risk)
+	|| format(E'    differs      %s\n', differences)
+	|| format(E'    recommended  %s; risk that another send doubles the effect: %s\n',
+		coalesce(recommended_action, '-'), coalesce(duplication_risk, '-'))
 	|| format('    more         %s show %s', :'ctl', operation_id)
 FROM cases ORDER BY operation_type, operation_id;
