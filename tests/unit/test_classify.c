@@ -8,8 +8,8 @@
 #include "reconciled/base/arena.h"
 #include "tap.h"
 
-#define MIN(n) ((n) * 60)
-#define DAYS(n) ((n) * 86400)
+#define MIN(n) ((n)*60)
+#define DAYS(n) ((n)*86400)
 
 /* By key, with an error body of its own; two empty looks over five minutes after five minutes. */
 #define BY_KEY                                                                                     \
@@ -51,8 +51,7 @@
 	"'why':'cancelled before any effect'}]"
 #define PAYMENT "{" LISTED "," AMOUNT "," STATES "," CANCELLED ",'waiting':{'until':'7d'}}"
 #define PAYMENT_OP "{'expected':{'amount':'10.99','currency':'EUR'}}"
-#define CANCELLED_OP                                                                               \
-	"{'entity_state':'cancelled','expected':{'amount':'10.99','currency':'EUR'}}"
+#define CANCELLED_OP "{'entity_state':'cancelled','expected':{'amount':'10.99','currency':'EUR'}}"
 #define ITEM(fields) "{'has_more':false,'data':[{'ref':'op_00000001'," fields "}]}"
 #define PAID "'amount':10.99,'currency':'eur','status':'succeeded'"
 #define EMPTY "{'has_more':false,'data':[]}"
@@ -83,6 +82,7 @@
 	"'absent':{'status':'404','/error':'not_found'}}],"                                        \
 	"'compare':{'state':{'found':'/state','one_of':['done']}}}"
 
+/* clang-format off */
 static const struct row {
 	const char *name, *policy, *target, *op;
 	struct answer answers[16];
@@ -404,6 +404,7 @@ static const struct row {
 	{ "existence alone is never correct", "{" BY_KEY "}", "{}", CUSTOMER_OP, { { 1, 200, "{'id':'c9'}" } },
 	  "ambiguous", "unreadable", "compare" },
 };
+/* clang-format on */
 
 static void
 test_row(struct arena *arena, const struct row *row)

@@ -18,6 +18,7 @@
 #define PLAIN "{" PROBE ",'review':{'recheck':'2h'}}"
 #define OBSERVE "{" PROBE ",'mode':'observe'}"
 
+/* clang-format off */
 /* A verdict as classify would give it, on a row as the database holds it. */
 static const struct row {
 	const char *name, *policy;
@@ -136,9 +137,9 @@ static const struct row {
 	  STATUS_AWAITING_CONFIRMATION, "missing-requeue-review", ACTION_REVIEW, ACTION_REQUEUE,
 	  STATUS_AWAITING_CONFIRMATION, "observed", NULL, true, .observe = true },
 };
+/* clang-format on */
 
-static struct verdict
-verdict_of(enum class class)
+static struct verdict verdict_of(enum class class)
 {
 	return (struct verdict){
 		.class = class,
@@ -154,7 +155,9 @@ decision_of(struct arena *arena, const struct row *row)
 	struct operation op = build_operation(
 		arena, row->never_sent ? "{'sent':null}" : "{'expected':{'amount':'49.99'}}");
 	struct verdict verdict = verdict_of(row->class);
-	struct decide_context context = { .arena = arena, .observe = row->observe, .now_us = SENT_US };
+	struct decide_context context = { .arena = arena,
+					  .observe = row->observe,
+					  .now_us = SENT_US };
 	struct decision decision;
 
 	op.status = row->status;
@@ -199,21 +202,22 @@ test_table(struct arena *arena)
 		reached += hit;
 		if (!hit)
 			printf("# not reached: %s\n", table[i].name);
-		tap_ok((table[i].when == NULL) == (table[i].applies == NULL), "%s says its condition",
-		       table[i].name);
+		tap_ok((table[i].when == NULL) == (table[i].applies == NULL),
+		       "%s says its condition", table[i].name);
 	}
 	tap_int((long long)reached, (long long)count, "every row is reached");
-	for (int class = CLASS_MISSING; class < CLASS_COUNT; class++) {
+	for (int class = CLASS_MISSING; class < CLASS_COUNT; class ++) {
 		const struct decision_row *last = NULL;
 
 		for (size_t i = 0; i < count; i++)
-			if (table[i].class == (enum class)class)
+			if (table[i].class == (enum class) class)
 				last = &table[i];
 		tap_ok(last && last->applies == NULL, "%s ends in an unconditional row",
-		       class_name((enum class)class));
+		       class_name((enum class) class));
 		for (size_t i = 0; i < count; i++)
 			if (table[i].class == CLASS_AMBIGUOUS &&
-			    (table[i].action == ACTION_REQUEUE || table[i].action == ACTION_COMPENSATE))
+			    (table[i].action == ACTION_REQUEUE ||
+			     table[i].action == ACTION_COMPENSATE))
 				tap_ok(false, "promise 1: %s acts", table[i].name);
 	}
 }
@@ -222,17 +226,20 @@ test_table(struct arena *arena)
 static void
 test_every_wish(struct arena *arena)
 {
-	static const char *const wishes[] = { "wait", "confirm", "requeue", "compensate", "review", "close" };
+	static const char *const wishes[] = { "wait",	    "confirm", "requeue",
+					      "compensate", "review",  "close" };
 	bool safe = true, allowed = true, quiet = true;
 
 	for (size_t w = 0; w < ARRAY_LEN(wishes); w++) {
 		struct policy *policy = build_policy(
-			arena, arena_printf(arena,
-					    "{" PROBE ",'actions':{'missing':'%s','correct':'%s',"
-					    "'divergent':'%s','ambiguous':'%s','not_applicable':'%s'}}",
-					    wishes[w], wishes[w], wishes[w], wishes[w], wishes[w]));
+			arena,
+			arena_printf(arena,
+				     "{" PROBE ",'actions':{'missing':'%s','correct':'%s',"
+				     "'divergent':'%s','ambiguous':'%s','not_applicable':'%s'}}",
+				     wishes[w], wishes[w], wishes[w], wishes[w], wishes[w]));
 
-		for (int n = CLASS_MISSING * STATUS_COUNT * 2; n < CLASS_COUNT * STATUS_COUNT * 2; n++) {
+		for (int n = CLASS_MISSING * STATUS_COUNT * 2; n < CLASS_COUNT * STATUS_COUNT * 2;
+		     n++) {
 			struct operation op = build_operation(arena, "{}");
 			struct verdict verdict = verdict_of((enum class)(n / (STATUS_COUNT * 2)));
 			struct decide_context context = { arena, n % 2 == 0, SENT_US, 0 };
@@ -241,8 +248,10 @@ test_every_wish(struct arena *arena)
 			op.status = (enum status)(n / 2 % STATUS_COUNT);
 			decide(policy, &op, &verdict, &context, &d);
 			if (verdict.class == CLASS_AMBIGUOUS)
-				safe = safe && (d.action == ACTION_REVIEW || d.action == ACTION_WAIT) &&
-				       d.recommended != ACTION_REQUEUE && d.recommended != ACTION_COMPENSATE;
+				safe = safe &&
+				       (d.action == ACTION_REVIEW || d.action == ACTION_WAIT) &&
+				       d.recommended != ACTION_REQUEUE &&
+				       d.recommended != ACTION_COMPENSATE;
 			allowed = allowed && lifecycle_allows(op.status, d.status) &&
 				  (d.outbox_type != NULL) == (d.status != op.status);
 			if (context.observe || !class_is_verdict(verdict.class))
@@ -250,7 +259,8 @@ test_every_wish(struct arena *arena)
 		}
 	}
 	tap_ok(safe, "promise 1: ambiguous leads to review or waits, whatever is asked");
-	tap_ok(allowed, "promise 10: an event exactly with a change of status, along the life cycle");
+	tap_ok(allowed,
+	       "promise 10: an event exactly with a change of status, along the life cycle");
 	tap_ok(quiet, "promises 2 and 9: observing and no verdict change no status");
 }
 
@@ -329,13 +339,15 @@ test_due(struct arena *arena)
 {
 	tap_int(due_after(arena, SLOW, 60, 0, TIME_NONE), 240, "too early: when the window ends");
 	tap_int(due_after(arena, SLOW, 60, 9, TIME_NONE), 240, "however often it was asked");
-	tap_int(due_after(arena, SLOW, 300, 0, TIME_NONE), 60, "unconfirmed: spaced like every look");
+	tap_int(due_after(arena, SLOW, 300, 0, TIME_NONE), 60,
+		"unconfirmed: spaced like every look");
 	tap_int(due_after(arena, SLOW, 300, 3, TIME_NONE), 480, "growing");
 	tap_int(due_after(arena, SLOW, 900, 9, SENT_US + 300 * SECOND), 1200,
 		"but not beyond the time that the looks must span");
 	tap_int(due_after(arena, SLOW, 2099, 9, SENT_US + 300 * SECOND), 60,
 		"and never closer than the first spacing");
-	tap_int(due_after(arena, PLAIN, 900, 9, SENT_US + 300 * SECOND), 7200, "in review: review.recheck");
+	tap_int(due_after(arena, PLAIN, 900, 9, SENT_US + 300 * SECOND), 7200,
+		"in review: review.recheck");
 }
 
 static void

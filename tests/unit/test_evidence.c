@@ -77,14 +77,21 @@ test_contents(struct arena *arena)
 
 	tap_ok(is_json(arena, text), "it is JSON");
 	has(text, "{\"target\":\"test_target\",\"probe\":\"by_key\",", "target and probe");
-	has(text, "\"request\":{\"method\":\"GET\",\"url\":\"/customers/{business_key}\"}", "the URL as a template");
+	has(text, "\"request\":{\"method\":\"GET\",\"url\":\"/customers/{business_key}\"}",
+	    "the URL as a template");
 	has(text, "\"reading\":\"found\",\"decided\":\"divergent-review\"", "reading and row");
-	has(text, "\"rules\":[{\"rule\":\"judge[0]\",\"held\":false},{\"rule\":\"compare\",\"held\":true}]", "rules");
-	has(text, "{\"field\":\"version\",\"result\":\"older\",\"expected\":\"7\",\"found\":\"6\"}", "a kept field");
-	has(text, "{\"field\":\"state\",\"result\":\"different\",\"expected\":\"live\",\"found\":\"hmac:",
+	has(text,
+	    "\"rules\":[{\"rule\":\"judge[0]\",\"held\":false},{\"rule\":\"compare\",\"held\":true}"
+	    "]",
+	    "rules");
+	has(text, "{\"field\":\"version\",\"result\":\"older\",\"expected\":\"7\",\"found\":\"6\"}",
+	    "a kept field");
+	has(text,
+	    "{\"field\":\"state\",\"result\":\"different\",\"expected\":\"live\",\"found\":\"hmac:",
 	    "what the policy itself expects is shown, what was found is not");
 	has(text, "\"kept\":{\"/id\":\"c9\",\"/version\":\"6\"}", "kept values");
-	has(text, "\"response\":{\"status\":200,\"bytes\":68,\"sha256\":\"", "status, size, digest");
+	has(text, "\"response\":{\"status\":200,\"bytes\":68,\"sha256\":\"",
+	    "status, size, digest");
 	has(text, "\"ms\":42}", "time");
 	has(text, "\"looks\":{\"absences\":0,\"since\":null,\"control\":\"none\"}", "looks");
 	lacks(text, "secret", "promise 11: values that are not kept appear nowhere");
@@ -131,12 +138,13 @@ test_nothing_asked(struct arena *arena)
 static void
 test_looks(struct arena *arena)
 {
-	static const struct answer absent = {
-		900, 404, "{'error':'not_found'}", .control = CONTROL_FOUND
-	};
+	static const struct answer absent = { 900, 404, "{'error':'not_found'}",
+					      .control = CONTROL_FOUND };
 	char digest[65], *text = play(arena, POLICY, OP, &absent, digest);
 
-	has(text, "\"looks\":{\"absences\":1,\"since\":\"2026-03-01T12:15:00.000000Z\",\"control\":\"found\"}",
+	has(text,
+	    "\"looks\":{\"absences\":1,\"since\":\"2026-03-01T12:15:00.000000Z\",\"control\":"
+	    "\"found\"}",
 	    "earned evidence");
 }
 
@@ -147,17 +155,23 @@ test_storable(struct arena *arena)
 	static const struct answer nul = { 900, 200, "{'id':'x\\u0000y','version':7}" };
 	static const struct answer emoji = { 900, 200, "{'id':'\\ud83d\\ude00','version':7}" };
 	static const struct answer huge = { 900, 200, "{'id':1e131072,'version':7}" };
-	static const struct answer header = { 900, 200, "{'version':7}", "x-a: a\xff\xfe" "b" };
+	static const struct answer header = { 900, 200, "{'version':7}",
+					      "x-a: a\xff\xfe"
+					      "b" };
 	char digest[65];
 
-	has(play(arena, POLICY, OP, &nul, digest), "\"/id\":\"x\\\\u0000y\"", "a NUL becomes plain text");
-	has(play(arena, POLICY, OP, &emoji, digest), "\"/id\":\"\xf0\x9f\x98\x80\"", "a valid pair is kept");
+	has(play(arena, POLICY, OP, &nul, digest), "\"/id\":\"x\\\\u0000y\"",
+	    "a NUL becomes plain text");
+	has(play(arena, POLICY, OP, &emoji, digest), "\"/id\":\"\xf0\x9f\x98\x80\"",
+	    "a valid pair is kept");
 	has(play(arena, POLICY, OP, &huge, digest), "\"/id\":\"1e131072\"", "a number stays text");
 	has(play(arena,
 		 "{'probes':[{'get':'/x','found':{'status':'200'}}],'existence_only':'true',"
 		 "'evidence':{'keep':['header.x-a']}}",
 		 OP, &header, digest),
-	    "\"header.x-a\":\"a\xef\xbf\xbd\xef\xbf\xbd" "b\"", "broken bytes become a mark");
+	    "\"header.x-a\":\"a\xef\xbf\xbd\xef\xbf\xbd"
+	    "b\"",
+	    "broken bytes become a mark");
 }
 
 /* A value that is too long is cut at a character and told apart from others by its hash. */

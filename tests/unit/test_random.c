@@ -23,14 +23,14 @@ enum { HISTORIES = 1500, LOOKS = 24, WINDOW_S = 900, OVER_S = 1800, CONFIRM = 3 
 	"'version':{'found':'/version','type':'version','is':'op.version'}},"                      \
 	"'outcome':{'older':'missing'},'actions':{'missing':'requeue','divergent':'compensate'}}"
 #define OP "{'version':'7','expected':{'amount':'10'}}"
-#define OURS(amount, version)                                                                      \
-	"{'ref':'op_00000001','amount':" amount ",'version':" version "}"
+#define OURS(amount, version) "{'ref':'op_00000001','amount':" amount ",'version':" version "}"
 #define LISTED(items) "{'more':false,'data':[" items "]}"
 #define PARTIAL(items) "{'more':true,'data':[" items "]}"
 #define OTHER "{'ref':'op_00000002','amount':10,'version':7}"
 
 enum seen { NOTHING, ABSENT, EQUAL, OLDER, DIVERGES, UNREADABLE, TWO, OTHERWISE };
 
+/* clang-format off */
 static const struct kind {
 	struct answer answer;
 	enum seen seen;
@@ -63,6 +63,7 @@ static const struct kind {
 	{ { .status = 202, .body = "{}" }, OTHERWISE },
 	{ { .status = 200, .body = LISTED("{'ref':'op_00000001','state':'busy'}") }, OTHERWISE },
 };
+/* clang-format on */
 
 /* What a careful clerk would have noted: the looks since the last one that broke the run. */
 struct clerk {
@@ -72,8 +73,8 @@ struct clerk {
 };
 
 struct tally {
-	bool missing_earned, correct_equal, inconclusive_kept, two_never_one, no_sending, disputed_held,
-		no_evidence_no_verdict;
+	bool missing_earned, correct_equal, inconclusive_kept, two_never_one, no_sending,
+		disputed_held, no_evidence_no_verdict;
 	int missing, correct, review;
 };
 
@@ -92,7 +93,8 @@ note(struct clerk *clerk, enum seen seen, int at_s)
 	if (seen == NOTHING || ((seen == ABSENT || seen == OLDER) && at_s < WINDOW_S))
 		return;
 	if (seen != clerk->run)
-		*clerk = (struct clerk){ .run = seen, .first_s = at_s, .disputed = clerk->disputed };
+		*clerk =
+			(struct clerk){ .run = seen, .first_s = at_s, .disputed = clerk->disputed };
 	clerk->count++;
 	clerk->last_s = at_s;
 	if (seen == DIVERGES || seen == TWO)
@@ -177,14 +179,17 @@ main(void)
 		play_history(arena, &start, &t);
 		arena_reset(arena);
 	}
-	tap_ok(t.missing_earned, "promise 4: missing exactly when it was earned (%d times)", t.missing);
+	tap_ok(t.missing_earned, "promise 4: missing exactly when it was earned (%d times)",
+	       t.missing);
 	tap_ok(t.correct_equal, "correct exactly when every field was equal (%d times)", t.correct);
 	tap_ok(t.no_evidence_no_verdict, "promise 2: no evidence leads to no verdict but give_up");
-	tap_ok(t.inconclusive_kept, "promise 2: a look without verdict changes no class and no status");
+	tap_ok(t.inconclusive_kept,
+	       "promise 2: a look without verdict changes no class and no status");
 	tap_ok(t.two_never_one, "no other object turns two into one");
 	tap_ok(t.no_sending, "promise 1: nothing is sent again");
 	tap_ok(t.disputed_held, "what was divergent or several is remembered and never confirmed");
-	tap_ok(t.missing > 100 && t.correct > 100 && t.review > 100, "the histories reach all of this");
+	tap_ok(t.missing > 100 && t.correct > 100 && t.review > 100,
+	       "the histories reach all of this");
 	arena_destroy(arena);
 	arena_destroy(lasting);
 	return tap_done();

@@ -17,6 +17,7 @@
 #define FOUND "'found':{'status':'200'}"
 #define LIST FOUND ",'items':'/l','where':{'/id':'1'}"
 
+/* clang-format off */
 static const struct row {
 	const char *name, *policy;
 	struct answer answer;
@@ -96,6 +97,7 @@ static const struct row {
 	{ "an extra object never turns two into one", PROBE(LIST ",'full':'3'"),
 	  { 0, 200, "{'l':[{'id':1},{'id':1},{'id':2}]}" }, "found", NULL, 2 },
 };
+/* clang-format on */
 
 static void
 test_row(struct arena *arena, const struct row *row)
@@ -107,7 +109,8 @@ test_row(struct arena *arena, const struct row *row)
 	scenario_look(arena, &s, &row->answer, 1);
 	r = s.look.readings[0];
 	ok = strcmp(reading_kind_name(r->kind), row->kind) == 0 && r->items_count == row->items &&
-	     (row->reason ? r->reason != REASON_COUNT && strcmp(reason_name(r->reason), row->reason) == 0
+	     (row->reason ? r->reason != REASON_COUNT &&
+				    strcmp(reason_name(r->reason), row->reason) == 0
 			  : r->reason == REASON_COUNT);
 	tap_ok(ok, "%s", row->name);
 	if (!ok)
@@ -124,7 +127,8 @@ test_depth(struct arena *arena)
 
 	memset(deep, '[', 100000);
 	scenario_look(arena, &s, &answer, 1);
-	tap_str(reason_name(s.look.readings[0]->reason), "too_deep", "H02: a hundred thousand brackets");
+	tap_str(reason_name(s.look.readings[0]->reason), "too_deep",
+		"H02: a hundred thousand brackets");
 }
 
 static void
@@ -135,7 +139,8 @@ test_digest(struct arena *arena)
 
 	scenario_look(arena, &s, &abc, 1);
 	tap_str(s.look.readings[0]->body_sha256,
-		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "SHA-256 of the body");
+		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		"SHA-256 of the body");
 	scenario_look(arena, &s, &none, 1);
 	tap_str(s.look.readings[0]->body_sha256, "", "none without a body");
 }
