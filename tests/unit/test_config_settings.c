@@ -24,7 +24,8 @@ static const struct {
 	{ "a secret in the file", "evidence_hash_key: 0123456789abcdef0123456789abcdef\n",
 	  "reconciled.yaml:1:20: evidence_hash_key: secrets are not written in the file, allowed: "
 	  "credential:NAME, file:PATH, env:NAME\n" },
-	{ "unknown keys, the nearest, all at once", KEY "intervall: 5s\nmax_inflight: 5\nqqqqqq: 1\n",
+	{ "unknown keys, the nearest, all at once",
+	  KEY "intervall: 5s\nmax_inflight: 5\nqqqqqq: 1\n",
 	  "reconciled.yaml:2:1: intervall: unknown key, nearest known key: interval\n"
 	  "reconciled.yaml:3:1: max_inflight: unknown key, nearest known key: max_in_flight\n"
 	  "reconciled.yaml:4:1: qqqqqq: unknown key\n" },
@@ -82,7 +83,8 @@ static const struct {
 	  "postgresql://u@h1,h2:5433/app?target_session_attrs=read-write", NULL },
 	{ "a URI with a reference", "postgres:///app?password=env:DB_PASSWORD&user=r", "",
 	  "postgres:///app?user=r", "pw-1" },
-	{ "an IPv6 address in a URI", "postgres://[::1]:5432/app", "", "postgres://[::1]:5432/app", NULL },
+	{ "an IPv6 address in a URI", "postgres://[::1]:5432/app", "", "postgres://[::1]:5432/app",
+	  NULL },
 	{ "an e-mail as parameter", "postgres://h:5432/app?user=a@b", "",
 	  "postgres://h:5432/app?user=a@b", NULL },
 	{ "a password", "host=db password=hunter2", REFUSED, NULL, NULL },
@@ -91,14 +93,15 @@ static const struct {
 	{ "an empty password in a URI", "postgres://u:@h/app", REFUSED, NULL, NULL },
 	{ "a password with a slash", "postgres://u:hun/ter2@h/app", REFUSED, NULL, NULL },
 	{ "a password as parameter", "postgres://h/app?password=hunter2", REFUSED, NULL, NULL },
-	{ "a password as encoded parameter", "postgres://h/app?p%61ssword=hunter2", REFUSED, NULL, NULL },
+	{ "a password as encoded parameter", "postgres://h/app?p%61ssword=hunter2", REFUSED, NULL,
+	  NULL },
 	{ "the password of a key", "host=db sslpassword=hunter2",
 	  "reconciled.yaml:2:11: database: sslpassword is not supported\n", NULL, NULL },
 	{ "no pairs", "hunter2",
 	  "reconciled.yaml:2:11: database: is neither \"name=value …\" nor a postgresql:// URI\n",
 	  NULL, NULL },
-	{ "an open quote", "\"host='a\"", "reconciled.yaml:2:11: database: a quoted value has no end\n",
-	  NULL, NULL },
+	{ "an open quote", "\"host='a\"",
+	  "reconciled.yaml:2:11: database: a quoted value has no end\n", NULL, NULL },
 	{ "a missing password", "host=db password=env:NOT_SET",
 	  "reconciled.yaml:2:11: database: secret \"env:NOT_SET\": the environment has no variable "
 	  "\"NOT_SET\"\n",
@@ -120,9 +123,9 @@ test_databases(void)
 		lines = case_lines(problems);
 		tap_str(lines, databases[i].want, databases[i].name);
 		tap_str(config ? config->database : NULL, databases[i].conninfo, "goes to libpq");
-		tap_str(config && config->database_password ?
-				secret_reveal(config->database_password) :
-				NULL,
+		tap_str(config && config->database_password
+				? secret_reveal(config->database_password)
+				: NULL,
 			databases[i].password, "its password");
 		free(lines);
 		config_unref(config);
@@ -135,11 +138,13 @@ static const struct {
 } hash_keys[] = {
 	{ "32 bytes", "env:HASH_KEY", "0123456789abcdef0123456789abcdef", "" },
 	{ "31 bytes", "env:HASH_KEY", "0123456789abcdef0123456789abcde",
-	  "reconciled.yaml:1:20: evidence_hash_key: env:HASH_KEY has 31 bytes, allowed: 32 or more\n" },
+	  "reconciled.yaml:1:20: evidence_hash_key: env:HASH_KEY has 31 bytes, allowed: 32 or "
+	  "more\n" },
 	{ "an empty one", "env:HASH_KEY", "",
 	  "reconciled.yaml:1:20: evidence_hash_key: secret \"env:HASH_KEY\": is empty\n" },
 	{ "a missing one", "env:HASH_KEY", NULL,
-	  "reconciled.yaml:1:20: evidence_hash_key: secret \"env:HASH_KEY\": the environment has no "
+	  "reconciled.yaml:1:20: evidence_hash_key: secret \"env:HASH_KEY\": the environment has "
+	  "no "
 	  "variable \"HASH_KEY\"\n" },
 };
 
@@ -170,16 +175,19 @@ test_hash_key_file(void)
 	memset(large, 'x', sizeof(large));
 	case_write("reconciled.yaml", "evidence_hash_key: file:key\n");
 	case_write("key", "0123456789abcdef0123456789abcdef\n");
-	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS | CONFIG_SECRETS, problems);
+	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS | CONFIG_SECRETS,
+			     problems);
 	tap_ok(config != NULL, "a relative file: is found beside the file that names it");
 	tap_str(config ? secret_reveal(config->evidence_hash_key) : NULL,
 		"0123456789abcdef0123456789abcdef", "without its newline");
 	config_unref(config);
 	case_write_bytes("key", large, sizeof(large));
-	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS | CONFIG_SECRETS, problems);
+	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS | CONFIG_SECRETS,
+			     problems);
 	tap_ok(config == NULL && problems_count(problems) == 1, "one above 64 KiB does not load");
 	case_write("key", "");
-	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS | CONFIG_SECRETS, problems);
+	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS | CONFIG_SECRETS,
+			     problems);
 	tap_ok(config == NULL && problems_count(problems) == 2, "nor an empty one");
 	problems_destroy(problems);
 }
@@ -275,7 +283,8 @@ test_keys(void)
 
 	config_print_keys(out);
 	fclose(out);
-	tap_ok(strstr(text, "reconciled.yaml retention.journal\n") != NULL, "a nested key is listed");
+	tap_ok(strstr(text, "reconciled.yaml retention.journal\n") != NULL,
+	       "a nested key is listed");
 	tap_ok(strstr(text, "target rate.concurrent\n") != NULL, "keys of targets are");
 	tap_ok(strstr(text, "policy probes.where\n") != NULL, "keys of policies are");
 	tap_ok(strstr(text, "pages") == NULL, "keys for later are not");

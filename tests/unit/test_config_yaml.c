@@ -49,18 +49,21 @@ static const struct {
 	  "expected ',' or '}'\n" },
 	{ "bytes that are not UTF-8", KEY "database: \"\xFF\"\n",
 	  "reconciled.yaml:2:12: not valid UTF-8\n" },
-	{ "an overlong spelling", KEY "database: \xC0\xAF\n", "reconciled.yaml:2:11: not valid UTF-8\n" },
+	{ "an overlong spelling", KEY "database: \xC0\xAF\n",
+	  "reconciled.yaml:2:11: not valid UTF-8\n" },
 	{ "half a surrogate pair", KEY "database: \xED\xA0\x80\n",
 	  "reconciled.yaml:2:11: not valid UTF-8\n" },
-	{ "a control character", KEY "database: a\x01" "b\n",
+	{ "a control character",
+	  KEY "database: a\x01"
+	      "b\n",
 	  "reconciled.yaml:2:12: a control character\n" },
 	{ "a NUL escape", KEY "database: \"a\\0b\"\n",
 	  "reconciled.yaml:2:11: a NUL character in a text\n" },
 	/* nothing is converted */
 	{ "no, on, y are texts", KEY "instance_name: no\nobserve: y\n",
 	  "reconciled.yaml:3:10: observe: found \"y\", allowed: true, false\n" },
-	{ "yes, off, True, 1 are no booleans",
-	  KEY "observe: yes\n", "reconciled.yaml:2:10: observe: found \"yes\", allowed: true, false\n" },
+	{ "yes, off, True, 1 are no booleans", KEY "observe: yes\n",
+	  "reconciled.yaml:2:10: observe: found \"yes\", allowed: true, false\n" },
 	{ "True", KEY "observe: True\n",
 	  "reconciled.yaml:2:10: observe: found \"True\", allowed: true, false; nearest: true\n" },
 	{ "a quoted true", KEY "observe: \"true\"\n",
@@ -124,13 +127,14 @@ test_aliases_in_levels(void)
 
 		snprintf(text + len, sizeof(text) - len,
 			 "%c: &%c [*%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c]\n", level, level,
-			 level - 1, level - 1, level - 1, level - 1, level - 1, level - 1, level - 1,
-			 level - 1, level - 1);
+			 level - 1, level - 1, level - 1, level - 1, level - 1, level - 1,
+			 level - 1, level - 1, level - 1);
 	}
 	case_write("reconciled.yaml", text);
 
 	struct problems *problems = problems_create();
-	struct config *config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS, problems);
+	struct config *config =
+		config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS, problems);
 
 	tap_ok(config == NULL, "aliases of aliases do not load");
 	/* 8 anchors, 7 lists of 9 aliases, 8 unknown keys, one missing key */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whole files: the samples in etc/ load; the policies in tests/data use the whole language, and
+ * what of it is not supported yet is named at its place, and nothing else.
+ */
+#include "config_case.h"
+#include "reconciled/base/clock.h"
+
+/* Below SOURCE_DIR, that the build sets. */
+static void
+test_file(const char *file, const char *want)
+{
+	struct problems *problems = problems_create();
+	char path[500];
+	char *lines;
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/%s", case_folder, file);
+	good = config_check_file(path, problems);
+	lines = case_lines(problems);
+	tap_str(lines, want, file);
+	tap_ok(good == (want[0] == '\0'), "%s: is good exactly without problems", file);
+	for (size_t i = 0; i < problems_count(problems); i++)
+		tap_ok(problems_at(problems, i)->unsupported, "%s: problem %zu is for later", file,
+		       i);
+	free(lines);
+	problems_destroy(problems);
+}
+
+#define P "tests/data/policies/policies.d/"
+#define T "tests/data/policies/targets.d/"
+#define L ": not supported yet\n"
+
+static const struct {
+	const char *file, *want;
+} whole[] = {
+	{ P "capture_payment.yaml",
+	  P "capture_payment.yaml:11:5: probes: more than one" L P
+	    "capture_payment.yaml:23:5: pages" L P "capture_payment.yaml:24:5: covers" L P
+	    "capture_payment.yaml:25:5: stale" L P "capture_payment.yaml:26:5: then" L P
+	    "capture_payment.yaml:35:40: type: money" L },
+	{ P "charge_card.yaml",
+	  P "charge_card.yaml:11:5: probes: more than one" L P "charge_card.yaml:17:5: skip" L P
+	    "charge_card.yaml:18:5: pages" L P "charge_card.yaml:20:5: stale" L P
+	    "charge_card.yaml:21:5: then" L P "charge_card.yaml:35:34: type: money" L P
+	    "charge_card.yaml:42:5: missing: a list of rows" L },
+	{ P "create_order.yaml", P "create_order.yaml:21:57: type: money" L },
+	{ P "send_email.yaml", P "send_email.yaml:14:5: stale" L },
+	{ P "sepa_transfer.yaml",
+	  P "sepa_transfer.yaml:6:5: file" L P "sepa_transfer.yaml:12:5: blind" L P
+	    "sepa_transfer.yaml:18:88: type: money" L },
+	{ P "settle_payment.yaml",
+	  P "settle_payment.yaml:6:5: file" L P "settle_payment.yaml:18:52: type: money" L },
+	{ P "ship_parcel.yaml",
+	  P "ship_parcel.yaml:7:5: receipt" L P "ship_parcel.yaml:12:5: probes: more than one" L P
+	    "ship_parcel.yaml:24:37: type: set" L P "ship_parcel.yaml:25:39: type: time" L },
+	{ P "store_document.yaml", P "store_document.yaml:16:55: type: digest" L },
+	{ P "sync_customer.yaml", P
+	  "sync_customer.yaml:9:101: inputs: {batch|each id=business_key}" L P
+	  "sync_customer.yaml:10:5: batch" L P "sync_customer.yaml:14:5: probes: more than one" L },
+	{ T "archive.yaml", T "archive.yaml:3:8: sigv4" L },
+	{ T "bank_files.yaml", T "bank_files.yaml:2:1: files" L },
+	{ T "hubspot.yaml", T "hubspot.yaml:4:8: per_second" L },
+	{ T "paypal.yaml", T "paypal.yaml:3:8: oauth2" L T "paypal.yaml:4:8: per_second" L },
+	{ T "paypal_files.yaml", T "paypal_files.yaml:2:1: files" L },
+	{ T "sendgrid.yaml", T "sendgrid.yaml:4:8: per_minute" L },
+	{ T "shopify.yaml", T "shopify.yaml:6:8: per_second" L },
+	{ T "stripe.yaml", T "stripe.yaml:6:8: per_second" L },
+	{ T "warehouse.yaml", T "warehouse.yaml:4:38: cert" L T "warehouse.yaml:4:72: key" L },
+};
+
+static const char *const samples[] = {
+	"etc/targets.d/crm.yaml",
+	"etc/policies.d/sync_customer.yaml",
+	"etc/policies.d/create_order.yaml",
+	"etc/policies.d/charge_card.yaml",
+};
+
+static void
+check_sync_customer(const struct policy *policy)
+{
+	const struct probe *probe = &policy->probes[0];
+
+	tap_ok(!policy->enforce, "observes");
+	tap_str(policy->describe.owner, "team-customers", "describe");
+	tap_int(policy->latency_window_us, 5 * MINUTE, "latency_window");
+	tap_int(policy->pickup_window_us, 5 * MINUTE, "pickup_window is the latency window");
+	tap_int(policy->absence_after_us, 5 * MINUTE, "absence.after is the latency window");
+	tap_int(policy->absence_over_us, 10 * MINUTE, "absence.over");
+	tap_int(policy->waiting_until_us, 7 * DAY, "waiting.until without a deadline");
+	tap_int(policy->approvals, 1, "approvals");
+	tap_int((long long)policy->judge.count, 2, "judge");
+	tap_str(policy->judge.rows[1].why, "deleted_at_target", "why");
+	tap_int((long long)policy->compare_count, 2, "compare");
+	tap_int(policy->compare[1].fold, FOLD_CASE, "fold");
+	tap_ok(policy->version_order_known && policy->version_order == VERSION_INTEGER,
+	       "own versions are integers");
+	tap_int(policy->actions[CLASS_MISSING].rows[0].action, ACTION_REQUEUE, "missing");
+	tap_int(policy->actions[CLASS_CORRECT].rows[0].action, ACTION_CONFIRM, "correct");
+	tap_int(policy->actions[CLASS_DIVERGENT].rows[0].action, ACTION_REVIEW, "divergent");
+	tap_int(policy->actions[CLASS_AMBIGUOUS].rows[0].action, ACTION_REVIEW, "ambiguous");
+	tap_int(policy->actions[CLASS_NOT_APPLICABLE].rows[0].action, ACTION_CLOSE,
+		"not_applicable");
+	tap_str(probe->name, "by_key", "probe");
+	tap_int(probe->needs[0], OP_BUSINESS_KEY, "needs");
+	tap_str(probe->query[1].value.text, "20", "a number in a query is a text");
+	tap_ok(probe->has_items && probe->has_where && probe->has_remote_id, "items and where");
+	tap_int(probe->full, 20, "full");
+	tap_int((long long)strlen(policy->digest), 64, "a digest");
+	tap_ok(regexec(policy->reference, "a/b", 0, NULL, 0) != 0, "the default reference");
+}
+
+static void
+check_charge_card(const struct policy *policy)
+{
+	const struct json_template *json = policy->probes[0].json;
+
+	tap_ok(policy->several_divergent, "on_several");
+	tap_int(policy->stakes, STAKES_MONEY, "stakes");
+	tap_int(policy->key_valid_us, DAY, "key_valid");
+	tap_int(policy->absence_confirm, 3, "confirm");
+	tap_int(policy->probes[0].method, METHOD_POST, "post");
+	tap_int(json->kind, VALUE_OBJECT, "json");
+	tap_str(json->children[0].children[0].text.text, "{idempotency_key}", "a placeholder");
+	tap_int(json->children[1].kind, VALUE_NUMBER, "a plain number is a number");
+	tap_str(json->children[1].text.text, "100", "as it is written");
+	tap_int(regexec(policy->reference, "abcdefgh", 0, NULL, 0), 0, "its own reference");
+	tap_int(policy->requeue.factor_milli, 2000, "factor");
+}
+
+static void
+check_create_order(const struct policy *policy)
+{
+	tap_int(policy->absence_horizon_us, 60 * DAY, "horizon");
+	tap_int(policy->deadline_us, HOUR, "deadline");
+	tap_int(policy->waiting_until_us, DAY, "waiting.until");
+	tap_int((long long)policy->on_gone.count, 1, "on_gone");
+	tap_int(policy->compare[2].relation, COMPARE_AT_LEAST, "at_least");
+}
+
+static void
+test_samples(void)
+{
+	struct problems *problems = problems_create();
+	struct config *config;
+	char path[500];
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+		test_file(samples[i], "");
+	snprintf(path, sizeof(path), "%s/etc/reconciled.yaml", case_folder);
+	config = config_load(path, CONFIG_ALL, problems);
+	problems_print(problems, stdout);
+	if (tap_ok(config != NULL, "the sample configuration loads")) {
+		tap_int((long long)config->policies_count, 3, "policies");
+		tap_int((long long)config->targets_count, 1, "targets");
+		check_sync_customer(config_policy(config, "sync_customer"));
+		check_charge_card(config_policy(config, "charge_card"));
+		check_create_order(config_policy(config, "create_order"));
+		tap_ok(config_policy(config, "no") == NULL, "another type has none");
+	}
+	config_unref(config);
+	problems_destroy(problems);
+}
+
+int
+main(void)
+{
+	snprintf(case_folder, sizeof(case_folder), "%s", SOURCE_DIR);
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		test_file(whole[i].file, whole[i].want);
+	test_samples();
+	return tap_done();
+}

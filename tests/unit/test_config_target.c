@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Target files: every key, addresses that are never asked, secrets, headers, control.
+ */
+#include "config_case.h"
+#include "reconciled/base/clock.h"
+#include "reconciled/base/secret.h"
+
+#define HEAD "target: crm\nbase: https://crm.example.com/api\n"
+
+static const struct {
+	const char *name, *text, *want;
+} cases[] = {
+	{ "the least", "target: crm\nbase: https://crm.example.com\n", "" },
+	{ "every key",
+	  HEAD
+	  "insecure: false\nauth: {basic: {user: u, password: \"env:P\"}}\ntls: {ca: ca.pem}\n"
+	  "headers: {X-Version: \"1\"}\ntimeout: {connect: 200ms, total: 2s}\nmax_body: 64KiB\n"
+	  "rate: {concurrent: 2}\nthrottled: [{status: 403, header.x-left: \"0\"}]\n"
+	  "broken: {/errors: {present: true}}\n"
+	  "control: {post: /q, reads: true, json: {a: 1}, found: {status: 200, /id: c}}\n",
+	  "" },
+	{ "no control", HEAD "control: none\nauth: none\n", "" },
+	{ "no name", "base: https://a.example\n",
+	  "targets.d/crm.yaml:1:1: target is missing: name of the target, and of this file\n" },
+	{ "no address", "target: crm\n",
+	  "targets.d/crm.yaml:1:1: base is missing: the URL of the target\n" },
+	{ "another name", "target: shop\nbase: https://a.example\n",
+	  "targets.d/crm.yaml:1:9: target: found \"shop\" in a file named crm.yaml, allowed: the "
+	  "name of the file\n" },
+	{ "a name with a slash", "target: a/b\nbase: https://a.example\n",
+	  "targets.d/crm.yaml:1:9: target: found \"a/b\", allowed: 1 to 100 letters, digits, "
+	  "\"_\", "
+	  "\"-\", \".\"\n" },
+	{ "what comes later, each at its place",
+	  "target: crm\nsocket: /run/a\nbase: https://a.example\nproxy: x\nretry: {attempts: 2}\n"
+	  "breaker: {}\nrate: {per_second: 2, per_minute: 3, burst: 1, concurrent: 1}\n"
+	  "tls: {cert: a, key: b, min: \"1.3\"}\nauth: {oauth2: {token_url: /t}}\n",
+	  "targets.d/crm.yaml:2:1: socket: not supported yet\n"
+	  "targets.d/crm.yaml:4:1: proxy: not supported yet\n"
+	  "targets.d/crm.yaml:5:1: retry: not supported yet\n"
+	  "targets.d/crm.yaml:6:1: breaker: not supported yet\n"
+	  "targets.d/crm.yaml:7:8: per_second: not supported yet\n"
+	  "targets.d/crm.yaml:7:23: per_minute: not supported yet\n"
+	  "targets.d/crm.yaml:7:38: burst: not supported yet\n"
+	  "targets.d/crm.yaml:8:7: cert: not supported yet\n"
+	  "targets.d/crm.yaml:8:16: key: not supported yet\n"
+	  "targets.d/crm.yaml:8:24: min: not supported yet\n"
+	  "targets.d/crm.yaml:9:8: oauth2: not supported yet\n" },
+	{ "files need no base", "target: crm\nfiles: /var/in\n",
+	  "targets.d/crm.yaml:2:1: files: not supported yet\n" },
+	/* secrets: never in the file, never in a message */
+	{ "a token in the file", HEAD "auth: {bearer: sk_live_1}\n",
+	  "targets.d/crm.yaml:3:16: bearer: secrets are not written in the file, allowed: "
+	  "credential:NAME, file:PATH, env:NAME\n" },
+	{ "a token in place of auth", HEAD "auth: sk_live_1\n",
+	  "targets.d/crm.yaml:3:7: auth: allowed: none, or one of bearer, basic, header\n" },
+	{ "a password in the file", HEAD "auth: {basic: {user: u, password: hunter2}}\n",
+	  "targets.d/crm.yaml:3:35: password: secrets are not written in the file, allowed: "
+	  "credential:NAME, file:PATH, env:NAME\n" },
+	{ "a user with a colon", HEAD "auth: {basic: {user: \"a:b\", password: \"env:P\"}}\n",
+	  "targets.d/crm.yaml:3:22: user: a user name with \":\" cannot be sent\n" },
+	{ "a login without parts", HEAD "auth: {header: {}}\n",
+	  "targets.d/crm.yaml:3:16: header: name is missing: name of the header\n"
+	  "targets.d/crm.yaml:3:16: header: value is missing: a secret\n" },
+	{ "two logins", HEAD "auth: {bearer: \"env:A\", basic: {user: u, password: \"env:P\"}}\n",
+	  "targets.d/crm.yaml:3:7: auth: allowed: none, or one of bearer, basic, header\n" },
+	{ "credentials as a header", HEAD "headers: {Authorization: Bearer sk_live_1, Cookie: a}\n",
+	  "targets.d/crm.yaml:3:11: Authorization: credentials belong to auth of the target\n"
+	  "targets.d/crm.yaml:3:44: Cookie: credentials belong to auth of the target\n" },
+	{ "headers that break the framing",
+	  HEAD "headers: {Host: a, Transfer-Encoding: chunked, \"A B\": c, X: \"a\\nY: b\"}\n",
+	  "targets.d/crm.yaml:3:11: Host: is set from base of the target\n"
+	  "targets.d/crm.yaml:3:20: Transfer-Encoding: is set from the body\n"
+	  "targets.d/crm.yaml:3:48: A B: is no name of a header\n"
+	  "targets.d/crm.yaml:3:61: X: a control character in a header\n" },
+	/* values */
+	{ "times", HEAD "timeout: {connect: 20s, total: 15s}\n",
+	  "targets.d/crm.yaml:3:10: timeout: connect is longer than total\n" },
+	{ "sizes", HEAD "max_body: 1MB\n",
+	  "targets.d/crm.yaml:3:11: max_body: found \"1MB\", allowed: bytes like 4096, 64KiB, "
+	  "1MiB, "
+	  "from 1024 to 67108864\n" },
+	{ "sizes out of range", HEAD "max_body: 65MiB\n",
+	  "targets.d/crm.yaml:3:11: max_body: found \"65MiB\", allowed: bytes like 4096, 64KiB, "
+	  "1MiB, from 1024 to 67108864\n" },
+	{ "answers know no operation", HEAD "broken: [{op.version: \"1\"}]\n",
+	  "targets.d/crm.yaml:3:9: broken: looks at answers of the target, not at operations\n" },
+	{ "an empty answer", HEAD "throttled: [{}]\nbroken: []\n",
+	  "targets.d/crm.yaml:3:12: throttled: an empty condition would recognise everything\n"
+	  "targets.d/crm.yaml:4:9: broken: an empty list never holds\n" },
+	/* control */
+	{ "a control with a placeholder",
+	  HEAD "control: {get: \"/c/{entity_id}\", found: {status: 200}}\n",
+	  "targets.d/crm.yaml:3:10: control: a control has no operation, so no placeholders\n" },
+	{ "a control that recognises nothing", HEAD "control: {get: /c}\n",
+	  "targets.d/crm.yaml:3:10: control: found is missing: which answer is usable\n" },
+	{ "a control with keys of a probe",
+	  HEAD "control: {get: /c, found: {status: 200}, items: /x}\n",
+	  "targets.d/crm.yaml:3:42: items: unknown key; allowed: get, head, post, "
+	  "query, headers, json, form, text, reads, found\n" },
+	{ "a control as a word", HEAD "control: nothing\n",
+	  "targets.d/crm.yaml:3:10: control: found \"nothing\", allowed: none, or the probe of an "
+	  "object that exists\n" },
+};
+
+#define BASE "targets.d/crm.yaml:2:7: base: "
+#define METADATA BASE "the address of a cloud metadata service is never asked\n"
+#define PLAIN BASE "http is for loopback only, allowed: https, or insecure: true beside it\n"
+#define USER BASE "no user or password in a URL, allowed: auth\n"
+
+static const struct {
+	const char *base, *want;
+} bases[] = {
+	{ "https://a.example", "" },
+	{ "https://a.example:8443/x/y/", "" },
+	{ "HTTPS://A.Example", "" },
+	{ "https://[2001:db8::1]:8443/x", "" },
+	{ "http://localhost:8080", "" },
+	{ "http://127.0.0.1:8080/x", "" },
+	{ "http://127.3.2.1", "" },
+	{ "http://[::1]:8080", "" },
+	{ "http://a.example", PLAIN },
+	{ "http://10.0.0.1", PLAIN },
+	{ "http://localhost.example.com", PLAIN },
+	{ "http://[::2]", PLAIN },
+	{ "ftp://a.example", BASE "not an https URL, allowed: https://HOST[:PORT][/PATH]\n" },
+	{ "a.example", BASE "not an https URL, allowed: https://HOST[:PORT][/PATH]\n" },
+	{ "https://", BASE "no host in the URL\n" },
+	{ "https:///x", BASE "no host in the URL\n" },
+	{ "https://u:hunter2@a.example", USER },
+	{ "https://a.example@b.example", USER },
+	{ "https://a.example/x?key=hunter2", BASE "no query and no fragment in a base\n" },
+	{ "https://a.example/x#y", BASE "no query and no fragment in a base\n" },
+	{ "https://a.example:0", BASE "the port is not 1 to 65535\n" },
+	{ "https://a.example:65536", BASE "the port is not 1 to 65535\n" },
+	{ "https://a.example:x", BASE "the port is not 1 to 65535\n" },
+	{ "https://a.example:80x", BASE "only a port and a path may follow the host\n" },
+	{ "https://a b.example", BASE "a character in the host that no host has\n" },
+	{ "https://[::1", BASE "no closing bracket behind the address\n" },
+	{ "https://[a.example]", BASE "the host is no name and no address\n" },
+	{ "https://[fe80::1%eth0]", BASE "a character in the host that no host has\n" },
+	{ "https://a.example/x/../y", BASE "no \".\" or \"..\" in a base\n" },
+	{ "https://a.example/..", BASE "no \".\" or \"..\" in a base\n" },
+	{ "https://a.example/%2e%2e/", BASE "a character in the path that no base has\n" },
+	{ "https://a.example/{x}", BASE "a character in the path that no base has\n" },
+	/* one address in all its spellings */
+	{ "https://169.254.169.254", METADATA },
+	{ "http://169.254.169.254/latest", METADATA },
+	{ "https://169.254.169.254.", METADATA },
+	{ "https://2852039166", METADATA },
+	{ "https://0xa9fea9fe", METADATA },
+	{ "https://0xA9.0xFE.0xA9.0xFE", METADATA },
+	{ "https://0251.0376.0251.0376", METADATA },
+	{ "https://169.254.43518", METADATA },
+	{ "https://169.16689662", METADATA },
+	{ "https://[::ffff:169.254.169.254]", METADATA },
+	{ "https://[::ffff:a9fe:a9fe]", METADATA },
+	{ "https://[64:ff9b::a9fe:a9fe]", METADATA },
+	{ "https://169.254.170.2", METADATA },
+	{ "https://[fd00:ec2::254]", METADATA },
+	{ "https://[FD00:0EC2:0:0:0:0:0:254]", METADATA },
+	{ "https://[fe80::a9fe:a9fe]", METADATA },
+	{ "https://100.100.100.200", METADATA },
+	{ "https://192.0.0.192", METADATA },
+	{ "https://metadata.google.internal", METADATA },
+	{ "https://Metadata.Google.Internal./computeMetadata", METADATA },
+	{ "https://metadata", METADATA },
+	{ "https://instance-data", METADATA },
+};
+
+static void
+test_bases(void)
+{
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		char text[300];
+
+		snprintf(text, sizeof(text), "target: crm\nbase: \"%s\"\n", bases[i].base);
+		case_write("targets.d/crm.yaml", text);
+		case_check("targets.d/crm.yaml", bases[i].want, bases[i].base);
+	}
+	case_write("targets.d/crm.yaml", "target: crm\nbase: http://10.0.0.1\ninsecure: true\n");
+	case_check("targets.d/crm.yaml", "", "http to another machine with insecure: true");
+	case_write("targets.d/crm.yaml",
+		   "target: crm\nbase: http://169.254.169.254\ninsecure: true\n");
+	case_check("targets.d/crm.yaml", METADATA, "insecure: true opens no metadata service");
+}
+
+static const char loaded[] =
+	"target: crm\n"
+	"base: https://crm.example.com/api///\n"
+	"auth: {basic: {user: \"env:USER_NAME\", password: \"env:PASSWORD\"}}\n"
+	"tls: {ca: ca.pem}\n"
+	"headers: {Accept-Language: en, X-Tenant: NO}\n"
+	"control: {head: /control, headers: {X-A: b}, found: [{status: 200}, {status: 204}]}\n";
+
+static void
+check_loaded(const struct target *target)
+{
+	tap_str(target->base, "https://crm.example.com/api", "base ends without /");
+	tap_int(target->auth.kind, AUTH_BASIC, "auth");
+	tap_str(secret_reveal(target->auth.user_secret), "u-1", "user as a secret");
+	tap_str(secret_reveal(target->auth.secret), "p-1", "password");
+	tap_str(target->tls_ca, case_path("targets.d/ca.pem"), "ca beside the file");
+	tap_int((long long)target->headers_count, 2, "headers");
+	tap_str(target->headers[0].name, "accept-language", "in lower case");
+	tap_str(target->headers[1].value, "NO", "NO stays a text");
+	tap_int(target->connect_timeout_us, 3 * SECOND, "connect");
+	tap_int(target->total_timeout_us, 15 * SECOND, "total");
+	tap_int(target->max_body_bytes, 1 << 20, "max_body");
+	tap_int(target->concurrent, 8, "concurrent");
+	tap_int(target->control_every_us, 5 * MINUTE, "control every");
+	tap_int(target->rules.control->method, METHOD_HEAD, "control");
+	tap_str(target->rules.control->path.text, "/control", "its path");
+	tap_int((long long)target->rules.control->found.count, 2, "two answers are found");
+}
+
+static void
+test_loaded(void)
+{
+	struct problems *problems = problems_create();
+	struct config *config;
+
+	setenv("USER_NAME", "u-1", 1);
+	setenv("PASSWORD", "p-1", 1);
+	setenv("HASH_KEY", "0123456789abcdef0123456789abcdef", 1);
+	case_write("reconciled.yaml", "evidence_hash_key: env:HASH_KEY\n");
+	case_write("targets.d/crm.yaml", loaded);
+	case_write("targets.d/ca.pem", "x");
+	config = config_load(case_path("reconciled.yaml"), CONFIG_ALL | CONFIG_SECRETS, problems);
+	problems_print(problems, stdout);
+	if (tap_ok(config != NULL, "a target loads with its secrets"))
+		check_loaded(config_target(config, "crm"));
+	tap_ok(config && config_target(config, "shop") == NULL, "another does not exist");
+	config_unref(config);
+	unlink(case_path("targets.d/ca.pem"));
+	unsetenv("PASSWORD");
+	config = config_load(case_path("reconciled.yaml"), CONFIG_ALL, problems);
+	tap_ok(config != NULL, "without looking at secrets it loads without them");
+	config_unref(config);
+	case_load(
+		CONFIG_ALL | CONFIG_SECRETS,
+		"targets.d/crm.yaml:3:49: password: secret \"env:PASSWORD\": the environment has "
+		"no "
+		"variable \"PASSWORD\"\n"
+		"targets.d/crm.yaml:4:11: ca: could not read \"targets.d/ca.pem\": No such file or "
+		"directory\n",
+		"missing secrets and files are named");
+	problems_destroy(problems);
+}
+
+int
+main(void)
+{
+	case_begin();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		case_write("targets.d/crm.yaml", cases[i].text);
+		case_check("targets.d/crm.yaml", cases[i].want, cases[i].name);
+	}
+	test_bases();
+	test_loaded();
+	return case_end();
+}
