@@ -123,7 +123,7 @@ class Cluster:
         if self.directory is None:
             return
         if self._server.poll() is None:
-            self.halt()
+            self.halt(signal.SIGQUIT)  # at once: nobody needs the data any more
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory = None
 
@@ -133,12 +133,13 @@ class Cluster:
 
     def connect(self, database="postgres", user="postgres", **options):
         options.setdefault("autocommit", True)
+        options.setdefault("prepare_threshold", None)  # a session may be discarded and go on
         return psycopg.connect(self.conninfo(database, user), **options)
 
-    def create_database(self, name, owner=None):
+    def create_database(self, name, owner=None, template="template0"):
         with self.connect() as admin:
-            admin.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(
-                sql.Identifier(name)))
+            admin.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(template)))
             if owner:
                 admin.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(
                     sql.Identifier(name), sql.Identifier(owner)))

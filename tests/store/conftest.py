@@ -25,32 +25,54 @@ def cluster():
         yield running
 
 
-@pytest.fixture(scope="module")
-def database(cluster, request):
+@pytest.fixture(scope="session")
+def migrated(cluster):
     """Name of a database that was migrated by a role without superuser rights."""
-    name = "t_" + re.sub(r"\W", "_", request.module.__name__).lower()
-    cluster.create_database(name, owner="migrator")
-    with cluster.connect(name, "migrator") as connection:
+    cluster.create_database("migrated", owner="migrator")
+    with cluster.connect("migrated", "migrator") as connection:
         private_cluster.migrate(connection)
     for role in ROLES:
         cluster.create_login(f"{role}_login", f"reconcile_{role}")
-    return name
+    return "migrated"
+
+
+@pytest.fixture(scope="module")
+def database(cluster, migrated, request):
+    """Name of a copy of it, for one module."""
+    name = "t_" + re.sub(r"\W", "_", request.module.__name__).lower()
+    return cluster.create_database(name, template=migrated)
+
+
+@pytest.fixture(scope="module")
+def idle(cluster, database):
+    """Connections of this module that no test holds, by user. Opening one costs more than a test."""
+    connections = {}
+    yield connections
+    for kept in connections.values():
+        for connection in kept:
+            connection.close()
 
 
 @pytest.fixture
-def connect(cluster, database):
-    """connect("app") is a connection of a member of reconcile_app; closed after the test."""
-    opened = []
+def connect(cluster, database, idle):
+    """connect("app") is a connection of a member of reconcile_app, for this test alone."""
+    taken = []
 
-    def open_as(role, **options):
+    def open_as(role, autocommit=True):
         user = {"superuser": "postgres", "stranger": "stranger"}.get(role, f"{role}_login")
-        options.setdefault("row_factory", dict_row)
-        opened.append(cluster.connect(database, user, **options))
-        return opened[-1]
+        kept = idle.setdefault(user, [])
+        connection = kept.pop() if kept else cluster.connect(database, user,
+                                                             row_factory=dict_row)
+        taken.append((kept, connection))
+        connection.autocommit = autocommit
+        return connection
 
     yield open_as
-    for connection in opened:
-        connection.close()
+    for kept, connection in taken:
+        connection.rollback()
+        connection.autocommit = True
+        connection.execute("DISCARD ALL")
+        kept.append(connection)
 
 
 @pytest.fixture

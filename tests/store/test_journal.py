@@ -22,12 +22,14 @@ def row(root):
 @pytest.mark.parametrize("role", ["app", "daemon", "operator", "auditor", "stranger",
                                   "superuser", "migrator"])
 def test_nobody_changes_the_journal(connect, cluster, database, refused, row, one, role, change):
-    connection = cluster.connect(database, "migrator") if role == "migrator" else connect(role)
-    with refused("42501"):
-        connection.execute(CHANGES[change])
+    if role == "migrator":
+        with cluster.connect(database, "migrator") as connection, refused("42501"):
+            connection.execute(CHANGES[change])
+    else:
+        with refused("42501"):
+            connect(role).execute(CHANGES[change])
     assert one("SELECT event, evidence FROM reconcile.journal WHERE operation_id = 'j'") == \
         {"event": "requested", "evidence": "{}"}
-    connection.close()
 
 
 @pytest.mark.parametrize("change", CHANGES)
