@@ -165,9 +165,9 @@ on_reading(void *owner, const struct reading *reading)
 
 	TAILQ_REMOVE(&target->running, run, link);
 	limits_give(&target->limits);
-	control_step(&target->control);
 	run->done(run->owner, reading, target->control.state, run->began_us);
 	TAILQ_INSERT_HEAD(&target->idle, run, link);
+	control_step(&target->control);
 	if (was_full)
 		announce(target);
 }

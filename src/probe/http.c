@@ -94,18 +94,11 @@ is_given(const struct probe_target_options *options, const char *name)
 	return false;
 }
 
-/* A cached answer may be older than the effect. */
-static const struct header usual[] = {
-	{ "accept", "application/json" },
-	{ "cache-control", "no-cache" },
-};
-
 static void
 add_headers(struct lines *lines, const struct probe_target_options *options)
 {
-	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
-		if (!is_given(options, usual[i].name))
-			lines_add(lines, usual[i].name, "", usual[i].value);
+	if (!is_given(options, "accept"))
+		lines_add(lines, "accept", "", "application/json");
 	for (size_t i = 0; i < options->headers_count; i++)
 		lines_add(lines, options->headers[i].name, "", options->headers[i].value);
 }

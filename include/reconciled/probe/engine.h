@@ -70,7 +70,7 @@ int probe_target_free(struct probe_target *target);
 typedef void probe_ready_fn(void *owner, struct probe_target *target);
 void probe_engine_on_ready(struct probe_engine *engine, probe_ready_fn *ready, void *owner);
 
-/* Needs a free slot. Cannot fail: what goes wrong is a reading. */
+/* Needs a free slot; from inside done there is one. Cannot fail: what goes wrong is a reading. */
 struct probe_run *probe_start(struct probe_target *target, const struct probe_question *question,
 			      probe_done_fn *done, void *owner);
 void probe_cancel(struct probe_run *run); /* done will not be called */
