@@ -22,6 +22,7 @@ PAGE = b"<html><h1>Bad Gateway</h1></html>"
 BOMB = gzip.compress(bytes(50_000_000), 9)
 
 running = most = requests = 0
+control_there = True
 recorded = []
 
 
@@ -159,6 +160,22 @@ async def stats(writer, request):
     writer.write(answer(200, json.dumps(body).encode()))
 
 
+async def control(writer, request):
+    writer.write(PLAIN["found" if control_there else "absent"])
+
+
+async def take_control(writer, request):
+    global control_there
+    control_there = False
+    writer.write(answer(200, FOUND))
+
+
+async def return_control(writer, request):
+    global control_there
+    control_there = True
+    writer.write(answer(200, FOUND))
+
+
 async def forget(writer, request):
     global most, requests
     most = requests = 0
@@ -167,7 +184,8 @@ async def forget(writer, request):
 
 
 BEHAVIOURS = {f.__name__: f for f in (slow_headers, drip, never, reset, redirect, slow, retire,
-                                      trailer, echo, stats, forget)}
+                                      trailer, echo, stats, forget, control, take_control,
+                                      return_control)}
 
 
 async def read_request(reader):
