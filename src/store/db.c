@@ -380,6 +380,15 @@ try_host(struct db *db)
 }
 
 static void
+add_deadline(struct strbuf *out, int64_t limit_us)
+{
+	if (limit_us % SECOND == 0)
+		strbuf_printf(out, " within %lld s", (long long)(limit_us / SECOND));
+	else
+		strbuf_printf(out, " within %lld ms", (long long)(limit_us / MILLISECOND));
+}
+
+static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct db *db = arg;
@@ -388,12 +397,12 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	enter(db);
 	if (db->state == DB_CONNECTING) {
 		hosts_describe(&db->hosts, db->host, &why);
-		strbuf_printf(&why, " failed: no answer within %lld s",
-			      (long long)(db->options.connect_timeout_us / SECOND));
+		strbuf_puts(&why, " failed: no answer");
+		add_deadline(&why, db->options.connect_timeout_us);
 		next_host(db, strbuf_text(&why));
 	} else if (db->state == DB_RUNNING) {
-		strbuf_printf(&why, "no answer to %s within %lld s", db->first->statement->name,
-			      (long long)(db->options.statement_timeout_us / SECOND));
+		strbuf_printf(&why, "no answer to %s", db->first->statement->name);
+		add_deadline(&why, db->options.statement_timeout_us);
 		lose(db, strbuf_text(&why));
 	}
 	strbuf_finish(&why);

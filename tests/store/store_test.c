@@ -77,6 +77,7 @@ test_empty_database(const char *name)
 	PGconn *admin = test_plain(cluster());
 	struct strbuf text = { 0 };
 
+	test_sql(admin, "SET client_min_messages = warning");
 	strbuf_printf(&text, "DROP DATABASE IF EXISTS %s WITH (FORCE)", name);
 	test_sql(admin, strbuf_text(&text));
 	strbuf_reset(&text);

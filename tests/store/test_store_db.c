@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The connection: hosts that refuse or keep silent (L01), servers that die, turn read-only (D01) or
+ * say nothing any more. A relay stands between the server's socket and loopback ports.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/un.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+
+#include "reconciled/base/secret.h"
+#include "store_test.h"
+
+static const char *conninfo;
+static PGconn *plain;
+
+struct relay {
+	struct evconnlistener *listener;
+	const char *socket_path;
+	int port;
+	bool silent; /* takes what comes and hands nothing on */
+};
+
+static void
+on_relayed(struct bufferevent *from, void *to)
+{
+	bufferevent_write_buffer(to, bufferevent_get_input(from));
+}
+
+static void
+on_dropped(struct bufferevent *from, void *arg)
+{
+	evbuffer_drain(bufferevent_get_input(from), evbuffer_get_length(bufferevent_get_input(from)));
+}
+
+static void
+on_relay_over(struct bufferevent *from, short what, void *to)
+{
+	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
+		return;
+	bufferevent_free(from);
+	bufferevent_free(to);
+}
+
+static void
+on_accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int len, void *arg)
+{
+	const struct relay *relay = arg;
+	struct bufferevent *client = bufferevent_socket_new(test_base(), fd, BEV_OPT_CLOSE_ON_FREE);
+	struct bufferevent *server = bufferevent_socket_new(test_base(), -1, BEV_OPT_CLOSE_ON_FREE);
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/.s.PGSQL.5432", relay->socket_path);
+	bufferevent_socket_connect(server, (struct sockaddr *)&to, sizeof(to));
+	bufferevent_setcb(client, relay->silent ? on_dropped : on_relayed, NULL, on_relay_over, server);
+	bufferevent_setcb(server, on_relayed, NULL, on_relay_over, client);
+	bufferevent_enable(client, EV_READ | EV_WRITE);
+	bufferevent_enable(server, EV_READ | EV_WRITE);
+}
+
+static struct relay *
+relay_create(bool silent)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	struct relay *relay = calloc(1, sizeof(*relay));
+
+	relay->silent = silent;
+	relay->socket_path = strdup(PQhost(plain));
+	relay->listener = evconnlistener_new_bind(test_base(), on_accepted, relay, LEV_OPT_CLOSE_ON_FREE, 8,
+						  (struct sockaddr *)&address, sizeof(address));
+	getsockname(evconnlistener_get_fd(relay->listener), (struct sockaddr *)&address, &len);
+	relay->port = ntohs(address.sin_port);
+	return relay;
+}
+
+/* A port that was free a moment ago and where nobody listens. */
+static int
+closed_port(void)
+{
+	struct relay *relay = relay_create(false);
+	int port = relay->port;
+
+	evconnlistener_free(relay->listener);
+	return port;
+}
+
+static struct err
+try(const char *to, int64_t timeout_us, struct db **ret_db)
+{
+	struct db_options options = test_options(to);
+	struct err err = { 0 };
+
+	options.connect_timeout_us = timeout_us;
+	*ret_db = db_create(test_base(), &options);
+	if (!db_connect_wait(*ret_db, &err))
+		printf("# %s\n", err.text);
+	return err;
+}
+
+static const char *
+format(const char *fmt, ...)
+{
+	struct strbuf text = { 0 };
+	char line[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	strbuf_puts(&text, line);
+	return strbuf_take(&text);
+}
+
+static void
+test_unreachable(void)
+{
+	int port = closed_port();
+	struct db *db;
+	struct err err = try(format("host=127.0.0.1 port=%d password=sesame", port), SECOND, &db);
+
+	tap_int(err.code, ERR_TRANSIENT, "nobody listens");
+	tap_ok(strstr(err.text, "127.0.0.1") && strstr(err.text, format("%d", port)),
+	       "the message names host and port");
+	tap_ok(!strstr(err.text, "sesame") && !strchr(err.text, '\n'), "on one line, without the password");
+	db_destroy(db);
+	err = try("host=/nonexistent", SECOND, &db);
+	tap_ok(strstr(err.text, "/nonexistent") != NULL, "or the socket");
+	db_destroy(db);
+	err = try("postgresql://u:sesame@[broken", SECOND, &db);
+	tap_int(err.code, ERR_INVALID, "a connection string that cannot be read");
+	tap_ok(!strstr(err.text, "sesame"), "is not quoted");
+	db_destroy(db);
+	err = try("host=a,b,c port=1,2", SECOND, &db);
+	tap_int(err.code, ERR_INVALID, "three hosts, two ports");
+	db_destroy(db);
+}
+
+static void
+test_silent(void)
+{
+	struct relay *silent = relay_create(true);
+	struct db *db;
+	struct err err = try(format("host=127.0.0.1 port=%d", silent->port), 200 * MILLISECOND, &db);
+
+	tap_int(err.code, ERR_TRANSIENT, "a silent host");
+	tap_ok(strstr(err.text, "no answer within 200 ms") && strstr(err.text, format("%d", silent->port)), "is named");
+	tap_ok(!db_is_connected(db), "and not connected");
+	db_destroy(db);
+}
+
+static void
+test_l01_two_hosts(void)
+{
+	struct relay *good = relay_create(false), *silent = relay_create(true);
+	int refusing = closed_port();
+	struct db *db;
+	struct err err = try(format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db sslmode=prefer",
+				    refusing, good->port), 5 * SECOND, &db);
+
+	tap_int(err.code, ERR_NONE, "L01: the first host refuses, the second answers");
+	db_destroy(db);
+	err = try(format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db", silent->port, good->port),
+		  3 * SECOND, &db);
+	tap_int(err.code, ERR_NONE, "L01: the first host is silent, the second answers");
+	db_destroy(db);
+	err = try(format("host=localhost port=%d user=postgres dbname=db", good->port), 5 * SECOND, &db);
+	tap_int(err.code, ERR_NONE, "L01: one name, ::1 closed, 127.0.0.1 open");
+	db_destroy(db);
+	err = try(format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db", refusing, silent->port),
+		  200 * MILLISECOND, &db);
+	tap_ok(strstr(err.text, format("%d", refusing)) && strstr(err.text, format("%d", silent->port)),
+	       "when none is left, each is named");
+	db_destroy(db);
+}
+
+static void
+fetch(struct db *db, struct told *told)
+{
+	static const struct due_request request = { "none", TIME_NONE, TIME_NONE, NULL, 1 };
+
+	store_fetch_due(db, &request, told_due, told);
+}
+
+static void
+test_order(void)
+{
+	const struct db_options options = test_options(conninfo);
+	struct db *db = db_create(test_base(), &options);
+	struct told connected = { 0 }, answers[3] = { 0 };
+
+	db_connect(db, told_done, &connected);
+	for (size_t i = 0; i < 3; i++)
+		fetch(db, &answers[i]);
+	tap_int(connected.times + answers[0].times, 0, "nothing is told from inside a call");
+	for (size_t i = 0; i < 3; i++) {
+		test_wait(&answers[i], 1);
+		for (size_t later = i + 1; later < 3; later++)
+			if (answers[later].times > 0)
+				tap_ok(false, "answer %zu came before %zu", later, i);
+	}
+	test_turn(50 * MILLISECOND);
+	tap_int(connected.times, 1, "connected once");
+	tap_int(answers[0].times + answers[1].times + answers[2].times, 3, "each is answered once, in order");
+	tap_int(answers[2].err.code, ERR_NONE, "what was sent while connecting too");
+	for (size_t i = 0; i < 3; i++)
+		due_rows_destroy(answers[i].rows);
+	db_destroy(db);
+}
+
+static void
+test_not_connected(void)
+{
+	const struct db_options options = test_options("host=/nonexistent");
+	struct db *db = db_create(test_base(), &options);
+	struct told connected = { 0 }, told = { 0 };
+
+	fetch(db, &told);
+	test_wait(&told, 1);
+	tap_int(told.err.code, ERR_TRANSIENT, "a statement without connection fails");
+	db_connect(db, told_done, &connected);
+	fetch(db, &told);
+	test_wait(&told, 2);
+	tap_int(connected.times, 1, "with the connection that fails");
+	tap_int(told.err.code, ERR_TRANSIENT, "fails what waited for it");
+	db_destroy(db);
+}
+
+static void
+test_idle_killed(void)
+{
+	struct db *db = test_connect(conninfo);
+	struct told told = { 0 };
+	struct err err = { 0 };
+
+	test_sql(plain, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+			"WHERE application_name = 'reconciled'");
+	test_turn(200 * MILLISECOND);
+	tap_ok(!db_is_connected(db), "a connection that dies idle is noticed");
+	fetch(db, &told);
+	test_wait(&told, 1);
+	tap_int(told.err.code, ERR_TRANSIENT, "the next statement says so");
+	tap_ok(db_connect_wait(db, &err), "it connects again");
+	fetch(db, &told);
+	test_wait(&told, 2);
+	tap_ok(told.rows != NULL, "and works");
+	due_rows_destroy(told.rows);
+	db_destroy(db);
+}
+
+static void
+set_read_only(const char *to)
+{
+	test_sql(plain, format("ALTER SYSTEM SET default_transaction_read_only = %s", to));
+	test_sql(plain, "SELECT pg_reload_conf()");
+	test_turn(300 * MILLISECOND);
+}
+
+static void
+test_d01_read_only(void)
+{
+	struct db *db = test_connect(conninfo), *other;
+	struct record_row rows[] = { test_row("nobody") };
+	struct told told;
+	struct err err;
+
+	set_read_only("on");
+	told = test_record(db, rows, 1);
+	tap_int(told.err.code, ERR_TRANSIENT, "D01: a primary that became read-only is transient");
+	tap_ok(strstr(told.err.text, "25006") != NULL, "by its SQLSTATE: %s", told.err.text);
+	tap_ok(!db_is_connected(db), "and given up, to look for the new primary");
+	err = try(format("%s host=%s,%s port=5432,5432", conninfo, PQhost(plain), PQhost(plain)), SECOND, &other);
+	tap_int(err.code, ERR_TRANSIENT, "of several hosts one that takes writes is wanted");
+	set_read_only("off");
+	tap_ok(db_connect_wait(db, &err), "when it takes writes again");
+	tap_int(test_record(db, rows, 1).err.code, ERR_NONE, "they are sent");
+	db_destroy(db);
+	db_destroy(other);
+}
+
+static void
+test_statement_deadline(void)
+{
+	struct db_options options = test_options(conninfo);
+	struct db *db;
+	struct told told = { .results_count = 1 };
+	struct record_row rows[] = { test_row("slow") };
+	const struct record_batch batch = { "reconciled:test", "i-1", rows, 1 };
+	struct err err = { 0 };
+
+	options.statement_timeout_us = 150 * MILLISECOND;
+	db = db_create(test_base(), &options);
+	tap_ok(db_connect_wait(db, &err), "connected");
+	test_sql(plain, "SELECT reconcile.request('sync_customer', 'slow', already_sent => true)");
+	test_sql(plain, "BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'slow' FOR UPDATE");
+	store_record(db, &batch, told_recorded, &told);
+	test_wait(&told, 1);
+	test_sql(plain, "ROLLBACK");
+	tap_int(told.err.code, ERR_TRANSIENT, "no answer in time is transient");
+	tap_ok(strstr(told.err.text, "record") != NULL, "names the statement: %s", told.err.text);
+	tap_ok(!db_is_connected(db), "the connection is given up");
+	db_destroy(db);
+}
+
+static void
+on_rows_destroy_db(void *owner, struct due_rows *rows, const struct err *err)
+{
+	struct db **db = owner;
+
+	due_rows_destroy(rows);
+	db_destroy(*db);
+	*db = NULL;
+}
+
+static void
+test_destroyed_by_callback(void)
+{
+	struct db *db = test_connect(conninfo);
+	struct told never = { 0 };
+	static const struct due_request request = { "none", TIME_NONE, TIME_NONE, NULL, 1 };
+
+	store_fetch_due(db, &request, on_rows_destroy_db, &db);
+	fetch(db, &never);
+	while (db)
+		event_base_loop(test_base(), EVLOOP_ONCE);
+	test_turn(50 * MILLISECOND);
+	tap_int(never.times, 0, "what was not answered when it was destroyed is not answered any more");
+	db_destroy(NULL);
+}
+
+static void
+test_settings(void)
+{
+	struct db_options options = test_options(conninfo);
+	struct secret *password = secret_create("sesame", 6);
+	struct err err = { 0 };
+
+	options.password = password;
+	struct db *db = db_create(test_base(), &options);
+
+	secret_destroy(password);
+	tap_ok(db_connect_wait(db, &err), "the password is copied");
+	tap_str(test_value(plain, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reconciled'"), "1",
+		"the server knows the name of the program");
+	db_destroy(db);
+}
+
+int
+main(void)
+{
+	conninfo = test_database("db");
+	plain = test_plain(conninfo);
+	test_unreachable();
+	test_silent();
+	test_l01_two_hosts();
+	test_order();
+	test_not_connected();
+	test_idle_killed();
+	test_d01_read_only();
+	test_statement_deadline();
+	test_destroyed_by_callback();
+	test_settings();
+	PQfinish(plain);
+	return tap_done();
+}
