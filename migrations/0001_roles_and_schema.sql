@@ -23,7 +23,9 @@ BEGIN
 			NULL; -- a migration of another database was faster
 		END;
 	END LOOP;
-	IF NOT pg_has_role(session_user, 'reconcile_owner', 'MEMBER') THEN
+	-- Since PostgreSQL 16 whoever makes a role may grant it, but not yet act as it.
+	IF NOT pg_has_role(session_user, 'reconcile_owner', CASE WHEN
+		current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END) THEN
 		EXECUTE format('GRANT reconcile_owner TO %I', session_user);
 	END IF;
 END

@@ -101,7 +101,7 @@ $$;
 -- A final status and what goes with it.
 CREATE FUNCTION reconcile.closed(o reconcile.operations, status text, at timestamptz,
 	closed_reason text) RETURNS reconcile.operations
-LANGUAGE plpgsql
+LANGUAGE plpgsql IMMUTABLE
 SET search_path = reconcile, pg_temp
 AS $$
 BEGIN

@@ -152,7 +152,7 @@ $$;
 -- The columns that a new operation begins with.
 CREATE FUNCTION reconcile.begun(o reconcile.operations, t reconcile.operation_types,
 	deadline timestamptz, already_sent boolean, at timestamptz) RETURNS reconcile.operations
-LANGUAGE plpgsql
+LANGUAGE plpgsql STABLE
 SET search_path = reconcile, pg_temp
 AS $$
 BEGIN

@@ -171,7 +171,7 @@ DECLARE
 	called_at CONSTANT timestamptz := clock_timestamp();
 	at timestamptz;
 	waiting record;
-	after_at timestamptz := '-infinity';
+	after_at timestamptz := timestamptz '-infinity';
 	after_id text := '';
 	o operations;
 	seen int;
