@@ -13,7 +13,7 @@ enum { CONNECTIONS_MAX = 64 };
 
 struct work {
 	const char *base;
-	long next, count;
+	long next, count, done;
 };
 
 static size_t
@@ -52,6 +52,7 @@ on_message(CURLM *multi, struct work *work, const CURLMsg *message)
 	bool failed = message->data.result != CURLE_OK;
 
 	curl_multi_remove_handle(multi, easy);
+	work->done++;
 	if (failed)
 		exit(1);
 	if (take_next(work, easy))
@@ -66,14 +67,12 @@ run(CURLM *multi, struct work *work)
 	int running, left;
 	CURLMsg *message;
 
-	do {
+	while (work->done < work->count) {
 		curl_multi_perform(multi, &running);
 		while ((message = curl_multi_info_read(multi, &left)))
 			on_message(multi, work, message);
-		curl_multi_perform(multi, &running);
-		if (running > 0)
-			curl_multi_poll(multi, NULL, 0, 1000, NULL);
-	} while (running > 0);
+		curl_multi_poll(multi, NULL, 0, running > 0 ? 1000 : 0, NULL);
+	}
 }
 
 int
