@@ -58,8 +58,9 @@ add_header(struct answer *answer, const char *name, size_t name_len, const char 
 {
 	trim(&name, &name_len);
 	trim(&value, &len);
-	for (size_t i = 0; i < name_len; i++)
-		strbuf_putc(&answer->head, (char)tolower((unsigned char)name[i]));
+	strbuf_add(&answer->head, name, name_len);
+	for (char *c = answer->head.data + answer->head.len - name_len; *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
 	strbuf_putc(&answer->head, '\0');
 	strbuf_add(&answer->head, value, len);
 	strbuf_putc(&answer->head, '\0');
