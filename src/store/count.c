@@ -44,8 +44,7 @@ store_count_without_policy(struct db *db, const char *const *types, size_t types
 	struct params params = { 0 };
 
 	params_texts(&params, types, types_count);
-	send(db,
-	     &(struct db_query){ .statement = &sql_count_without_policy, .params = &params },
+	send(db, &(struct db_query){ .statement = &sql_count_without_policy, .params = &params },
 	     &(struct counting){ done, owner });
 }
 

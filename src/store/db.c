@@ -39,7 +39,7 @@ struct db {
 	struct err bad_options; /* told by db_connect */
 	enum db_state state;
 	PGconn *conn;
-	size_t host; /* being tried */
+	size_t host;		/* being tried */
 	struct strbuf failures; /* of the hosts before it */
 	struct event *socket;	/* connecting: one shot; then EV_READ that stays */
 	struct event *writable;
@@ -195,8 +195,7 @@ finish_statement(struct db *db)
 	bool ends;
 
 	if (PQstatus(db->conn) == CONNECTION_BAD) {
-		CLEANUP(pgresult_clear_at) PGresult *dropped = result;
-
+		PQclear(result);
 		lose(db, PQerrorMessage(db->conn));
 		return;
 	}
@@ -206,7 +205,8 @@ finish_statement(struct db *db)
 	db->state = DB_READY;
 	event_del(db->timer);
 	ends = sqlstate_ends_connection(result);
-	if (PQresultStatus(result) != PGRES_TUPLES_OK && PQresultStatus(result) != PGRES_COMMAND_OK) {
+	if (PQresultStatus(result) != PGRES_TUPLES_OK &&
+	    PQresultStatus(result) != PGRES_COMMAND_OK) {
 		sqlstate_err(done->statement->name, result, &err);
 		PQclear(TAKE(result));
 	}
@@ -284,8 +284,9 @@ send_first(struct db *db)
 
 	for (int i = 0; i < first->params.count; i++) {
 		formats[i] = 1;
-		values[i] = first->params.length[i] < 0 ? NULL
-							: first->params.data + first->params.start[i];
+		values[i] = first->params.length[i] < 0
+				    ? NULL
+				    : first->params.data + first->params.start[i];
 	}
 	db->state = DB_RUNNING;
 	set_timer(db, db->options.statement_timeout_us);

@@ -16,7 +16,8 @@
 struct db;
 struct err;
 
-/* Without err the result is the callee's. Exactly once, from the loop, never from inside db_send. */
+/* Without err the result is the callee's. Exactly once, from the loop, never from inside db_send.
+ */
 typedef void db_result_fn(void *context, PGresult *result, const struct err *err);
 
 struct db_query {

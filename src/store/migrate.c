@@ -135,7 +135,8 @@ apply(PGconn *conn, const struct migration *migration, const char *name, struct 
 	return note_applied(conn, migration, err);
 }
 
-/* One transaction: the first missing migration, if any. An error leaves it to the closing connection. */
+/* One transaction: the first missing migration, if any. An error leaves it to the closing
+ * connection. */
 static bool
 step(PGconn *conn, char name[static MIGRATION_NAME_MAX], const struct migration **ret_missing,
      struct err *err)

@@ -19,8 +19,8 @@ take(struct params *params, size_t len)
 {
 	char *room;
 
-	if (params->size - params->len < len) {
-		params->size = (params->size + len) * 2;
+	if (!params->data || params->size - params->len < len) {
+		params->size = (params->size + len) * 2 + 64;
 		params->data = xrealloc(params->data, params->size, 1);
 	}
 	room = params->data + params->len;

@@ -39,14 +39,15 @@ void params_bool(struct params *params, bool value);
 void params_time(struct params *params, int64_t at_us); /* TIME_NONE: null */
 void params_null(struct params *params);
 
-/* One array of count elements follows; then exactly that many params_add_…, then params_array_end. */
+/* One array of count elements follows; then exactly that many params_add_…, then params_array_end.
+ */
 void params_array_begin(struct params *params, enum element element, size_t count);
 void params_array_end(struct params *params);
 void params_add_text(struct params *params, const char *text); /* NULL: null */
 void params_add_int8(struct params *params, int64_t number);
 void params_add_int4(struct params *params, int32_t number);
 void params_add_bool(struct params *params, bool value);
-void params_add_time(struct params *params, int64_t at_us); /* TIME_NONE: null */
+void params_add_time(struct params *params, int64_t at_us);		/* TIME_NONE: null */
 void params_add_bytes_from_hex(struct params *params, const char *hex); /* NULL or "": null */
 void params_add_null(struct params *params);
 

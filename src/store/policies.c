@@ -158,7 +158,8 @@ send_step(const struct publishing *publishing)
 	*context = *publishing;
 	encode(&params, publishing);
 	db_send(publishing->db,
-		&(struct db_query){ .statement = steps[publishing->step].statement, .params = &params },
+		&(struct db_query){ .statement = steps[publishing->step].statement,
+				    .params = &params },
 		on_step, context);
 }
 

@@ -2,10 +2,10 @@
  *
  * From rows to one binary array for each column, in the order of record.sql.
  */
+#include "record_encode.h"
 #include "params.h"
 #include "reconciled/base/attributes.h"
 #include "reconciled/store/work.h"
-#include "record_encode.h"
 
 typedef void add_fn(struct params *params, const struct record_row *row);
 

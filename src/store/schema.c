@@ -63,10 +63,11 @@ migrations_compare(const PGresult *applied, const struct migration **ret_missing
 	int ours = migrations[migrations_count - 1].version, theirs = newest_applied(applied);
 
 	if (theirs > ours)
-		return err_set(err, ERR_INVALID,
-			       "the schema is at version %d, newer than version %d of this program: "
-			       "install a newer reconciled",
-			       theirs, ours);
+		return err_set(
+			err, ERR_INVALID,
+			"the schema is at version %d, newer than version %d of this program: "
+			"install a newer reconciled",
+			theirs, ours);
 	for (size_t i = 0; i < migrations_count; i++) {
 		const char *sha256 = applied_sha256(applied, migrations[i].version);
 		char name[MIGRATION_NAME_MAX];
@@ -77,9 +78,10 @@ migrations_compare(const PGresult *applied, const struct migration **ret_missing
 		}
 		migration_format(&migrations[i], name);
 		if (!is_same(&migrations[i], sha256))
-			return err_set(err, ERR_INVALID,
-				       "migration \"%s\" is not the one that was applied to this database",
-				       name);
+			return err_set(
+				err, ERR_INVALID,
+				"migration \"%s\" is not the one that was applied to this database",
+				name);
 	}
 	*ret_missing = missing;
 	return true;

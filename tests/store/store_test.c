@@ -7,6 +7,7 @@
 #include "store_test.h"
 
 static struct event_base *base;
+static struct arena *texts;
 
 static void
 give_up(const char *what, const char *why)
@@ -31,6 +32,20 @@ cluster(void)
 	if (!conninfo)
 		give_up("RECONCILED_TEST_DATABASE", "not set");
 	return conninfo;
+}
+
+const char *
+test_format(const char *fmt, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	if (!texts)
+		texts = arena_create();
+	return arena_strdup(texts, line);
 }
 
 PGconn *
@@ -75,18 +90,12 @@ const char *
 test_empty_database(const char *name)
 {
 	PGconn *admin = test_plain(cluster());
-	struct strbuf text = { 0 };
 
 	test_sql(admin, "SET client_min_messages = warning");
-	strbuf_printf(&text, "DROP DATABASE IF EXISTS %s WITH (FORCE)", name);
-	test_sql(admin, strbuf_text(&text));
-	strbuf_reset(&text);
-	strbuf_printf(&text, "CREATE DATABASE %s TEMPLATE template0", name);
-	test_sql(admin, strbuf_text(&text));
+	test_sql(admin, test_format("DROP DATABASE IF EXISTS %s WITH (FORCE)", name));
+	test_sql(admin, test_format("CREATE DATABASE %s TEMPLATE template0", name));
 	PQfinish(admin);
-	strbuf_reset(&text);
-	strbuf_printf(&text, "%s dbname=%s", cluster(), name);
-	return strbuf_take(&text);
+	return test_format("%s dbname=%s", cluster(), name);
 }
 
 const char *

@@ -21,6 +21,9 @@
 
 struct event_base *test_base(void);
 
+/* A text that lives until the program ends. */
+const char *test_format(const char *fmt, ...) PRINTF(1, 2);
+
 /* Creates (anew) and migrates the database; its conninfo lives until the program ends. */
 const char *test_database(const char *name);
 const char *test_empty_database(const char *name);
@@ -31,7 +34,8 @@ struct db *test_connect(const char *conninfo); /* aborts unless connected */
 /* Runs SQL on a connection of its own beside the tested one; aborts on failure. */
 PGconn *test_plain(const char *conninfo);
 void test_sql(PGconn *conn, const char *sql);
-/* First column of the first row as text, "" for null, "(no row)" without rows; valid until the next call. */
+/* First column of the first row as text, "" for null, "(no row)" without rows; valid until the next
+ * call. */
 const char *test_value(PGconn *conn, const char *sql);
 
 /* What a callback reported. */

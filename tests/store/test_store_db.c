@@ -33,7 +33,8 @@ on_relayed(struct bufferevent *from, void *to)
 static void
 on_dropped(struct bufferevent *from, void *arg)
 {
-	evbuffer_drain(bufferevent_get_input(from), evbuffer_get_length(bufferevent_get_input(from)));
+	evbuffer_drain(bufferevent_get_input(from),
+		       evbuffer_get_length(bufferevent_get_input(from)));
 }
 
 static void
@@ -46,7 +47,8 @@ on_relay_over(struct bufferevent *from, short what, void *to)
 }
 
 static void
-on_accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int len, void *arg)
+on_accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int len,
+	    void *arg)
 {
 	const struct relay *relay = arg;
 	struct bufferevent *client = bufferevent_socket_new(test_base(), fd, BEV_OPT_CLOSE_ON_FREE);
@@ -55,7 +57,8 @@ on_accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr
 
 	snprintf(to.sun_path, sizeof(to.sun_path), "%s/.s.PGSQL.5432", relay->socket_path);
 	bufferevent_socket_connect(server, (struct sockaddr *)&to, sizeof(to));
-	bufferevent_setcb(client, relay->silent ? on_dropped : on_relayed, NULL, on_relay_over, server);
+	bufferevent_setcb(client, relay->silent ? on_dropped : on_relayed, NULL, on_relay_over,
+			  server);
 	bufferevent_setcb(server, on_relayed, NULL, on_relay_over, client);
 	bufferevent_enable(client, EV_READ | EV_WRITE);
 	bufferevent_enable(server, EV_READ | EV_WRITE);
@@ -64,14 +67,16 @@ on_accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr
 static struct relay *
 relay_create(bool silent)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(address);
 	struct relay *relay = calloc(1, sizeof(*relay));
 
 	relay->silent = silent;
-	relay->socket_path = strdup(PQhost(plain));
-	relay->listener = evconnlistener_new_bind(test_base(), on_accepted, relay, LEV_OPT_CLOSE_ON_FREE, 8,
-						  (struct sockaddr *)&address, sizeof(address));
+	relay->socket_path = PQhost(plain);
+	relay->listener =
+		evconnlistener_new_bind(test_base(), on_accepted, relay, LEV_OPT_CLOSE_ON_FREE, 8,
+					(struct sockaddr *)&address, sizeof(address));
 	getsockname(evconnlistener_get_fd(relay->listener), (struct sockaddr *)&address, &len);
 	relay->port = ntohs(address.sin_port);
 	return relay;
@@ -85,6 +90,7 @@ closed_port(void)
 	int port = relay->port;
 
 	evconnlistener_free(relay->listener);
+	free(relay);
 	return port;
 }
 
@@ -101,31 +107,19 @@ try(const char *to, int64_t timeout_us, struct db **ret_db)
 	return err;
 }
 
-static const char *
-format(const char *fmt, ...)
-{
-	struct strbuf text = { 0 };
-	char line[512];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(line, sizeof(line), fmt, args);
-	va_end(args);
-	strbuf_puts(&text, line);
-	return strbuf_take(&text);
-}
-
 static void
 test_unreachable(void)
 {
 	int port = closed_port();
 	struct db *db;
-	struct err err = try(format("host=127.0.0.1 port=%d password=sesame", port), SECOND, &db);
+	struct err err =
+		try(test_format("host=127.0.0.1 port=%d password=sesame", port), SECOND, &db);
 
 	tap_int(err.code, ERR_TRANSIENT, "nobody listens");
-	tap_ok(strstr(err.text, "127.0.0.1") && strstr(err.text, format("%d", port)),
+	tap_ok(strstr(err.text, "127.0.0.1") && strstr(err.text, test_format("%d", port)),
 	       "the message names host and port");
-	tap_ok(!strstr(err.text, "sesame") && !strchr(err.text, '\n'), "on one line, without the password");
+	tap_ok(!strstr(err.text, "sesame") && !strchr(err.text, '\n'),
+	       "on one line, without the password");
 	db_destroy(db);
 	err = try("host=/nonexistent", SECOND, &db);
 	tap_ok(strstr(err.text, "/nonexistent") != NULL, "or the socket");
@@ -144,10 +138,13 @@ test_silent(void)
 {
 	struct relay *silent = relay_create(true);
 	struct db *db;
-	struct err err = try(format("host=127.0.0.1 port=%d", silent->port), 200 * MILLISECOND, &db);
+	struct err err =
+		try(test_format("host=127.0.0.1 port=%d", silent->port), 200 * MILLISECOND, &db);
 
 	tap_int(err.code, ERR_TRANSIENT, "a silent host");
-	tap_ok(strstr(err.text, "no answer within 200 ms") && strstr(err.text, format("%d", silent->port)), "is named");
+	tap_ok(strstr(err.text, "no answer within 200 ms") &&
+		       strstr(err.text, test_format("%d", silent->port)),
+	       "is named");
 	tap_ok(!db_is_connected(db), "and not connected");
 	db_destroy(db);
 }
@@ -158,21 +155,27 @@ test_l01_two_hosts(void)
 	struct relay *good = relay_create(false), *silent = relay_create(true);
 	int refusing = closed_port();
 	struct db *db;
-	struct err err = try(format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db sslmode=prefer",
-				    refusing, good->port), 5 * SECOND, &db);
+	struct err err = try(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres "
+					 "dbname=db sslmode=prefer",
+					 refusing, good->port),
+			     5 * SECOND, &db);
 
 	tap_int(err.code, ERR_NONE, "L01: the first host refuses, the second answers");
 	db_destroy(db);
-	err = try(format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db", silent->port, good->port),
+	err = try(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db",
+			      silent->port, good->port),
 		  3 * SECOND, &db);
 	tap_int(err.code, ERR_NONE, "L01: the first host is silent, the second answers");
 	db_destroy(db);
-	err = try(format("host=localhost port=%d user=postgres dbname=db", good->port), 5 * SECOND, &db);
+	err = try(test_format("host=localhost port=%d user=postgres dbname=db", good->port),
+		  5 * SECOND, &db);
 	tap_int(err.code, ERR_NONE, "L01: one name, ::1 closed, 127.0.0.1 open");
 	db_destroy(db);
-	err = try(format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db", refusing, silent->port),
+	err = try(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db",
+			      refusing, silent->port),
 		  200 * MILLISECOND, &db);
-	tap_ok(strstr(err.text, format("%d", refusing)) && strstr(err.text, format("%d", silent->port)),
+	tap_ok(strstr(err.text, test_format("%d", refusing)) &&
+		       strstr(err.text, test_format("%d", silent->port)),
 	       "when none is left, each is named");
 	db_destroy(db);
 }
@@ -204,7 +207,8 @@ test_order(void)
 	}
 	test_turn(50 * MILLISECOND);
 	tap_int(connected.times, 1, "connected once");
-	tap_int(answers[0].times + answers[1].times + answers[2].times, 3, "each is answered once, in order");
+	tap_int(answers[0].times + answers[1].times + answers[2].times, 3,
+		"each is answered once, in order");
 	tap_int(answers[2].err.code, ERR_NONE, "what was sent while connecting too");
 	for (size_t i = 0; i < 3; i++)
 		due_rows_destroy(answers[i].rows);
@@ -254,7 +258,7 @@ test_idle_killed(void)
 static void
 set_read_only(const char *to)
 {
-	test_sql(plain, format("ALTER SYSTEM SET default_transaction_read_only = %s", to));
+	test_sql(plain, test_format("ALTER SYSTEM SET default_transaction_read_only = %s", to));
 	test_sql(plain, "SELECT pg_reload_conf()");
 	test_turn(300 * MILLISECOND);
 }
@@ -272,7 +276,9 @@ test_d01_read_only(void)
 	tap_int(told.err.code, ERR_TRANSIENT, "D01: a primary that became read-only is transient");
 	tap_ok(strstr(told.err.text, "25006") != NULL, "by its SQLSTATE: %s", told.err.text);
 	tap_ok(!db_is_connected(db), "and given up, to look for the new primary");
-	err = try(format("%s host=%s,%s port=5432,5432", conninfo, PQhost(plain), PQhost(plain)), SECOND, &other);
+	err = try(
+		test_format("%s host=%s,%s port=5432,5432", conninfo, PQhost(plain), PQhost(plain)),
+		SECOND, &other);
 	tap_int(err.code, ERR_TRANSIENT, "of several hosts one that takes writes is wanted");
 	set_read_only("off");
 	tap_ok(db_connect_wait(db, &err), "when it takes writes again");
@@ -295,7 +301,8 @@ test_statement_deadline(void)
 	db = db_create(test_base(), &options);
 	tap_ok(db_connect_wait(db, &err), "connected");
 	test_sql(plain, "SELECT reconcile.request('sync_customer', 'slow', already_sent => true)");
-	test_sql(plain, "BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'slow' FOR UPDATE");
+	test_sql(plain,
+		 "BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'slow' FOR UPDATE");
 	store_record(db, &batch, told_recorded, &told);
 	test_wait(&told, 1);
 	test_sql(plain, "ROLLBACK");
@@ -327,7 +334,8 @@ test_destroyed_by_callback(void)
 	while (db)
 		event_base_loop(test_base(), EVLOOP_ONCE);
 	test_turn(50 * MILLISECOND);
-	tap_int(never.times, 0, "what was not answered when it was destroyed is not answered any more");
+	tap_int(never.times, 0,
+		"what was not answered when it was destroyed is not answered any more");
 	db_destroy(NULL);
 }
 
@@ -343,8 +351,9 @@ test_settings(void)
 
 	secret_destroy(password);
 	tap_ok(db_connect_wait(db, &err), "the password is copied");
-	tap_str(test_value(plain, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reconciled'"), "1",
-		"the server knows the name of the program");
+	tap_str(test_value(plain, "SELECT count(*) FROM pg_stat_activity WHERE application_name = "
+				  "'reconciled'"),
+		"1", "the server knows the name of the program");
 	db_destroy(db);
 }
 

@@ -69,8 +69,10 @@ test_once(void)
 	struct strbuf names = { 0 };
 
 	tap_int(migrate(&names).code, ERR_NONE, "an empty database is migrated");
-	tap_int((long long)lines(&names), (long long)migrations_count, "each migration is reported");
-	tap_ok(strncmp(names.data, "0001_roles_and_schema\n0002_", 26) == 0, "by its name, in order");
+	tap_int((long long)lines(&names), (long long)migrations_count,
+		"each migration is reported");
+	tap_ok(strncmp(names.data, "0001_roles_and_schema\n0002_", 26) == 0,
+	       "by its name, in order");
 	tap_int(check_schema().code, ERR_NONE, "the schema is right");
 	strbuf_reset(&names);
 	tap_int(migrate(&names).code, ERR_NONE, "a second time");
@@ -114,7 +116,8 @@ test_two_at_once(void)
 	for (size_t i = 0; i < 2; i++)
 		failed += waitpid(children[i], &status, 0) != children[i] || status != 0;
 	tap_int(failed, 0, "two migrate at once and both succeed");
-	tap_int((long long)lines(&names), (long long)migrations_count, "each migration is applied by one of them");
+	tap_int((long long)lines(&names), (long long)migrations_count,
+		"each migration is applied by one of them");
 	tap_int(check_schema().code, ERR_NONE, "the schema is right");
 	strbuf_finish(&names);
 }
@@ -130,7 +133,8 @@ test_older(PGconn *plain)
 	tap_int(err.code, ERR_FATAL, "an older schema");
 	tap_ok(strstr(err.text, "is at version 2") && strstr(err.text, "run reconciled --migrate"),
 	       "the command is named: %s", err.text);
-	test_sql(plain, "INSERT INTO reconcile.schema_migrations SELECT * FROM kept WHERE version > 2");
+	test_sql(plain,
+		 "INSERT INTO reconcile.schema_migrations SELECT * FROM kept WHERE version > 2");
 }
 
 static void
@@ -171,15 +175,11 @@ test_refused(void)
 
 	test_sql(admin, "CREATE ROLE weak LOGIN");
 	PQfinish(admin);
-	struct strbuf weak = { 0 };
-
-	strbuf_printf(&weak, "%s dbname=weak user=weak", getenv("RECONCILED_TEST_DATABASE"));
-	conninfo = strbuf_text(&weak);
+	conninfo = test_format("%s dbname=weak user=weak", getenv("RECONCILED_TEST_DATABASE"));
 	err = migrate(&none);
 	tap_ok(err.code != ERR_NONE, "without the rights it is refused");
 	tap_ok(strstr(err.text, "0001_roles_and_schema") && strstr(err.text, "42501"),
 	       "naming the migration: %s", err.text);
-	strbuf_finish(&weak);
 }
 
 int

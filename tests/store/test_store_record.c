@@ -70,9 +70,11 @@ test_one_verdict(void)
 	tap_int(told.err.code, ERR_NONE, "a verdict is written");
 	tap_int(told.results[0].outcome, RECORD_DONE, "and said to be");
 	tap_int(told.results[0].revision, 3, "at the next revision");
-	tap_str(value("SELECT concat_ws(' ', status, class, reason, closed_reason, remote_id, checks, "
+	tap_str(value("SELECT concat_ws(' ', status, class, reason, closed_reason, remote_id, "
+		      "checks, "
 		      "revision, closed_at = updated_at, due_at IS NULL, left(encode("
-		      "evidence_digest, 'hex'), 8)) FROM reconcile.operations WHERE operation_id = 'one'"),
+		      "evidence_digest, 'hex'), 8)) FROM reconcile.operations WHERE operation_id = "
+		      "'one'"),
 		"confirmed correct fields_equal confirmed: fields_equal c9 1 3 t t 00010203",
 		"the operation is confirmed");
 	tap_str(value("SELECT concat_ws(' ', actor, event, from_status, to_status, class, reason, "
@@ -85,7 +87,8 @@ test_one_verdict(void)
 		      "payload ->> 'revision', deliver_to IS NULL) FROM reconcile.outbox "
 		      "WHERE aggregateid = 'one' AND revision = 3"),
 		"operation.confirmed confirmed c9 3 t", "an event is there");
-	tap_str(value("SELECT string_agg(concat_ws(' ', instance_id, operation_type, class, action, n, "
+	tap_str(value("SELECT string_agg(concat_ws(' ', instance_id, operation_type, class, "
+		      "action, n, "
 		      "minute = date_trunc('minute', minute)), ',') FROM reconcile.tallies"),
 		"i-1 sync_customer correct confirm 1 t", "it is tallied");
 }
@@ -151,14 +154,16 @@ test_counters_only(void)
 
 	tap_int(told.results[0].outcome, RECORD_DONE, "counters are written");
 	tap_int(told.results[0].revision, 2, "without a new revision");
-	tap_str(value("SELECT concat_ws(' ', status, coalesce(class, '-'), absences, earning, checks, revision, "
+	tap_str(value("SELECT concat_ws(' ', status, coalesce(class, '-'), absences, earning, "
+		      "checks, revision, "
 		      "extract(epoch FROM absent_since), evidence_digest IS NULL, updated_at < "
-		      "clock_timestamp(), round(extract(epoch FROM due_at - clock_timestamp()) / 60)) "
+		      "clock_timestamp(), round(extract(epoch FROM due_at - clock_timestamp()) / "
+		      "60)) "
 		      "FROM reconcile.operations WHERE operation_id = 'same'"),
 		"awaiting_confirmation - 2 missing 1 2 1700000000.123456 t t 60",
 		"only counters and due_at moved");
-	tap_str(value("SELECT max(revision) FROM reconcile.journal WHERE operation_id = 'same'"), "2",
-		"without a journal row");
+	tap_str(value("SELECT max(revision) FROM reconcile.journal WHERE operation_id = 'same'"),
+		"2", "without a journal row");
 	told = test_record(db, rows, 1);
 	tap_int(told.results[0].outcome, RECORD_STALE, "not when somebody else counted meanwhile");
 }
@@ -187,14 +192,18 @@ test_refused(void)
 	rows[1].remote_id = "secret";
 	told = test_record(db, rows, 2);
 	tap_int(told.err.code, ERR_INVALID, "a row that somebody's trigger refuses");
-	tap_ok(strstr(told.err.text, "secret") == NULL, "promise 11: no values in %s", told.err.text);
+	tap_ok(strstr(told.err.text, "secret") == NULL, "promise 11: no values in %s",
+	       told.err.text);
 	test_sql(plain, "DROP TRIGGER no ON reconcile.operations; DROP FUNCTION no");
-	tap_str(value("SELECT string_agg(concat_ws(' ', operation_id, status, revision, checks), ', ' "
-		      "ORDER BY operation_id) FROM reconcile.operations WHERE operation_id IN ('good', 'bad')"),
+	tap_str(value("SELECT string_agg(concat_ws(' ', operation_id, status, revision, checks), "
+		      "', ' "
+		      "ORDER BY operation_id) FROM reconcile.operations WHERE operation_id IN "
+		      "('good', 'bad')"),
 		"bad awaiting_confirmation 2 0, good awaiting_confirmation 2 0",
 		"promise 7: with a refused row nothing of the batch is written");
 	told = test_record(db, rows, 1);
-	tap_int(told.results[0].outcome, RECORD_DONE, "the connection works on, the good one is written");
+	tap_int(told.results[0].outcome, RECORD_DONE,
+		"the connection works on, the good one is written");
 }
 
 static void
@@ -203,13 +212,16 @@ test_locked(void)
 	request("locked");
 	struct record_row rows[] = { row("locked") };
 
-	test_sql(plain, "BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'locked' FOR UPDATE");
+	test_sql(
+		plain,
+		"BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'locked' FOR UPDATE");
 	struct told told = test_record(db, rows, 1);
 
 	tap_int(told.err.code, ERR_BUSY, "a locked row is busy");
 	tap_ok(strstr(told.err.text, "55P03") != NULL, "after the lock timeout: %s", told.err.text);
 	test_sql(plain, "ROLLBACK");
-	tap_str(value("SELECT count(*) FROM reconcile.journal WHERE operation_id = 'locked' AND revision > 2"),
+	tap_str(value("SELECT count(*) FROM reconcile.journal WHERE operation_id = 'locked' AND "
+		      "revision > 2"),
 		"0", "and nothing was written");
 	told = test_record(db, rows, 1);
 	tap_int(told.results[0].outcome, RECORD_DONE, "later it is");
@@ -228,7 +240,9 @@ test_killed(void)
 	struct record_row rows[] = { row("killed") };
 	const struct record_batch batch = { "reconciled:test", "i-1", rows, 1 };
 
-	test_sql(plain, "BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'killed' FOR UPDATE");
+	test_sql(
+		plain,
+		"BEGIN; SELECT FROM reconcile.operations WHERE operation_id = 'killed' FOR UPDATE");
 	store_record(db, &batch, told_recorded, &first);
 	store_record(db, &batch, told_recorded, &second);
 	test_turn(100 * MILLISECOND);
@@ -251,16 +265,19 @@ test_killed(void)
 
 /* What two ways of confirming leave behind, ids and moments aside. */
 #define P07_OPERATION                                                                              \
-	"SELECT to_jsonb(o) - '{operation_id,entity_id,created_at,updated_at,closed_at,first_sent_at," \
-	"sent_at,checks,evidence_digest}'::text[] || jsonb_build_object('closed', "                 \
+	"SELECT to_jsonb(o) - "                                                                    \
+	"'{operation_id,entity_id,created_at,updated_at,closed_at,first_sent_at,"                  \
+	"sent_at,checks,evidence_digest}'::text[] || jsonb_build_object('closed', "                \
 	"closed_at = updated_at) FROM reconcile.operations o WHERE operation_id = "
 #define P07_JOURNAL                                                                                \
-	"SELECT jsonb_agg(to_jsonb(j) - '{operation_id,at,actor,rule,evidence,policy,elapsed_ms}'::text[] " \
-	"|| jsonb_build_object('elapsed', elapsed_ms >= 0) ORDER BY revision) "                     \
+	"SELECT jsonb_agg(to_jsonb(j) - "                                                          \
+	"'{operation_id,at,actor,rule,evidence,policy,elapsed_ms}'::text[] "                       \
+	"|| jsonb_build_object('elapsed', elapsed_ms >= 0) ORDER BY revision) "                    \
 	"FROM reconcile.journal j WHERE operation_id = "
 #define P07_OUTBOX                                                                                 \
-	"SELECT jsonb_agg(to_jsonb(e) - '{id,aggregateid,created_at,payload}'::text[] || "           \
-	"jsonb_build_object('payload', payload - '{operation_id,entity_id,at}'::text[]) ORDER BY revision) " \
+	"SELECT jsonb_agg(to_jsonb(e) - '{id,aggregateid,created_at,payload}'::text[] || "         \
+	"jsonb_build_object('payload', payload - '{operation_id,entity_id,at}'::text[]) ORDER BY " \
+	"revision) "                                                                               \
 	"FROM reconcile.outbox e WHERE aggregateid = "
 
 static void
@@ -304,7 +321,8 @@ test_reopened(void)
 	struct told told = test_record(db, rows, 1);
 
 	tap_int(told.results[0].revision, 4, "a refuted confirmation reopens the case");
-	tap_str(value("SELECT concat_ws(' ', status, closed_at IS NULL, closed_reason IS NULL, remote_id) "
+	tap_str(value("SELECT concat_ws(' ', status, closed_at IS NULL, closed_reason IS NULL, "
+		      "remote_id) "
 		      "FROM reconcile.operations WHERE operation_id = 'again'"),
 		"manual_review t t c9", "it is open again and keeps its remote_id");
 }
@@ -312,12 +330,14 @@ test_reopened(void)
 static void
 test_promise_10_one_event(void)
 {
-	tap_str(value("SELECT count(*) FROM reconcile.outbox o FULL JOIN (SELECT * FROM reconcile.journal "
+	tap_str(value("SELECT count(*) FROM reconcile.outbox o FULL JOIN (SELECT * FROM "
+		      "reconcile.journal "
 		      "WHERE actor = 'reconciled:test' AND from_status <> to_status) j "
 		      "ON (aggregateid, o.revision) = (operation_id, j.revision) "
 		      "WHERE aggregateid IS NULL"),
 		"0", "promise 10: each change of status has its event");
-	tap_str(value("SELECT count(*) FROM reconcile.operations o WHERE revision + 1 <> (SELECT count(*) "
+	tap_str(value("SELECT count(*) FROM reconcile.operations o WHERE revision + 1 <> (SELECT "
+		      "count(*) "
 		      "FROM reconcile.journal j WHERE j.operation_id = o.operation_id)"),
 		"0", "no history has a hole");
 }
@@ -340,7 +360,8 @@ test_full_batch(void)
 	for (size_t i = 0; i < 500; i++)
 		done += told.results[i].outcome == RECORD_DONE && told.results[i].revision == 1;
 	tap_int(done, 500, "a batch of 500 is written at once");
-	tap_str(value("SELECT count(DISTINCT updated_at) || ' ' || count(*) FROM reconcile.operations "
+	tap_str(value("SELECT count(DISTINCT updated_at) || ' ' || count(*) FROM "
+		      "reconcile.operations "
 		      "WHERE operation_type = 'bulk' AND status = 'confirmed'"),
 		"1 500", "at one moment");
 }
@@ -354,8 +375,8 @@ test_life_cycle_is_the_same(void)
 	for (enum status from = 0; from < STATUS_COUNT; from++)
 		for (enum status to = 0; to < STATUS_COUNT; to++) {
 			strbuf_reset(&sql);
-			strbuf_printf(&sql, "SELECT reconcile.lifecycle_ok('%s', '%s')", status_name(from),
-				      status_name(to));
+			strbuf_printf(&sql, "SELECT reconcile.lifecycle_ok('%s', '%s')",
+				      status_name(from), status_name(to));
 			if ((*value(strbuf_text(&sql)) == 't') == lifecycle_allows(from, to))
 				continue;
 			differ++;

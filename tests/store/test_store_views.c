@@ -36,14 +36,17 @@ ids(const struct list_filter *filter)
 static void
 arrange(void)
 {
-	test_sql(plain, "SELECT reconcile.request(t, id, entity_type => 'customer', entity_id => e, scope => s,"
-			" version => '7', expected => '{\"version\": 7}', already_sent => true)"
-			" FROM (VALUES ('sync', 'a-1', 'c1', ''), ('sync', 'a-2', 'c2', 't1'),"
-			" ('sync', 'a-3', 'c3', ''), ('pay', 'p-1', 'c1', ''), ('pay', 'p-2', 'c4', ''))"
-			" k (t, id, e, s)");
+	test_sql(plain,
+		 "SELECT reconcile.request(t, id, entity_type => 'customer', entity_id => e, scope "
+		 "=> s,"
+		 " version => '7', expected => '{\"version\": 7}', already_sent => true)"
+		 " FROM (VALUES ('sync', 'a-1', 'c1', ''), ('sync', 'a-2', 'c2', 't1'),"
+		 " ('sync', 'a-3', 'c3', ''), ('pay', 'p-1', 'c1', ''), ('pay', 'p-2', 'c4', ''))"
+		 " k (t, id, e, s)");
 	test_sql(plain, "SELECT reconcile.confirm('a-3', 'r-3', evidence => '{\"n\":\"7\"}')");
-	test_sql(plain, "UPDATE reconcile.operations SET status = 'manual_review', class = 'divergent',"
-			" reason = 'newer', recommended_action = 'review' WHERE operation_id = 'p-1'");
+	test_sql(plain,
+		 "UPDATE reconcile.operations SET status = 'manual_review', class = 'divergent',"
+		 " reason = 'newer', recommended_action = 'review' WHERE operation_id = 'p-1'");
 	test_sql(plain, "UPDATE reconcile.operations SET created_at = created_at - interval '2 h'"
 			" WHERE operation_id = 'a-2'");
 	test_sql(plain, "UPDATE reconcile.operations SET due_at = '2024-02-29 12:00:00.5+02'"
@@ -53,21 +56,26 @@ arrange(void)
 static void
 test_list(void)
 {
-	tap_str(ids(&(struct list_filter){ .limit = 50 }), "a-1 a-2 p-1 p-2", "open ones, in order of id");
+	tap_str(ids(&(struct list_filter){ .limit = 50 }), "a-1 a-2 p-1 p-2",
+		"open ones, in order of id");
 	tap_str(ids(&(struct list_filter){ .limit = 2 }), "a-1 a-2", "a page");
-	tap_str(ids(&(struct list_filter){ .limit = 2, .after_id = "a-2" }), "p-1 p-2", "the next one");
+	tap_str(ids(&(struct list_filter){ .limit = 2, .after_id = "a-2" }), "p-1 p-2",
+		"the next one");
 	tap_str(ids(&(struct list_filter){ .limit = 2, .after_id = "p-2" }), "", "and no more");
-	tap_str(ids(&(struct list_filter){ .limit = 50, .operation_type = "pay" }), "p-1 p-2", "by type");
-	tap_str(ids(&(struct list_filter){ .limit = 50, .entity_id = "c1" }), "a-1 p-1", "by entity");
+	tap_str(ids(&(struct list_filter){ .limit = 50, .operation_type = "pay" }), "p-1 p-2",
+		"by type");
+	tap_str(ids(&(struct list_filter){ .limit = 50, .entity_id = "c1" }), "a-1 p-1",
+		"by entity");
 	tap_str(ids(&(struct list_filter){ .limit = 50, .scope = "t1" }), "a-2", "by scope");
-	tap_str(ids(&(struct list_filter){ .limit = 50, .status = "manual_review" }), "p-1", "by status");
-	tap_str(ids(&(struct list_filter){ .limit = 50, .class = "divergent", .reason = "newer" }), "p-1",
-		"by verdict");
+	tap_str(ids(&(struct list_filter){ .limit = 50, .status = "manual_review" }), "p-1",
+		"by status");
+	tap_str(ids(&(struct list_filter){ .limit = 50, .class = "divergent", .reason = "newer" }),
+		"p-1", "by verdict");
 	tap_str(ids(&(struct list_filter){ .limit = 50, .older_than_us = HOUR }), "a-2", "by age");
 	tap_str(ids(&(struct list_filter){ .limit = 50, .status = "confirmed" }), "a-3",
 		"closed ones when they are asked for");
-	tap_str(ids(&(struct list_filter){ .limit = 50, .status = "x'; DROP SCHEMA reconcile" }), "",
-		"a filter is data");
+	tap_str(ids(&(struct list_filter){ .limit = 50, .status = "x'; DROP SCHEMA reconcile" }),
+		"", "a filter is data");
 }
 
 static size_t
@@ -88,12 +96,14 @@ test_operation(void)
 
 	tap_ok(view_operation(db, "a-1", &view, &err), "one operation");
 	tap_int((long long)view_rows(view), 1, "is one row");
-	tap_str(view_get(view, 0, "due_at"), "2024-02-29T10:00:00.500000Z", "times are RFC 3339, UTC");
+	tap_str(view_get(view, 0, "due_at"), "2024-02-29T10:00:00.500000Z",
+		"times are RFC 3339, UTC");
 	tap_str(view_get(view, 0, "remote_id"), NULL, "null is null");
 	tap_str(view_get(view, 0, "scope"), "", "and not empty");
 	tap_str(view_get(view, 0, "expected"), "{\"version\": 7}", "expected");
 	tap_int(view_column_type(view, column(view, "expected")), VIEW_JSON, "is JSON");
-	tap_int(view_column_type(view, column(view, "revision")), VIEW_NUMBER, "revision is a number");
+	tap_int(view_column_type(view, column(view, "revision")), VIEW_NUMBER,
+		"revision is a number");
 	tap_int(view_column_type(view, column(view, "disputed")), VIEW_BOOL, "disputed a boolean");
 	tap_int(view_column_type(view, column(view, "version")), VIEW_TEXT, "version a text");
 	tap_str(view_get(view, 0, "duplication_risk"), "high", "what sending it again might do");
@@ -125,7 +135,9 @@ test_exceptions(void)
 {
 	struct view *view = NULL;
 	struct err err = { 0 };
-	const struct list_filter review = { .operation_type = "pay", .status = "manual_review", .limit = 10 };
+	const struct list_filter review = { .operation_type = "pay",
+					    .status = "manual_review",
+					    .limit = 10 };
 	const struct list_filter all = { .limit = 10 };
 
 	tap_ok(view_exceptions(db, &review, &view, &err), "what needs a person");

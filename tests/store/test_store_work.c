@@ -31,26 +31,35 @@ test_nothing_due(void)
 	int64_t apart_us = due_rows_now_us(rows) - clock_wall_us();
 
 	tap_int((long long)due_rows_count(rows), 0, "nothing is due");
-	tap_ok(apart_us < 5 * SECOND && apart_us > -5 * SECOND, "the clock is there without rows too");
+	tap_ok(apart_us < 5 * SECOND && apart_us > -5 * SECOND,
+	       "the clock is there without rows too");
 	due_rows_destroy(rows);
 }
 
 static void
 test_columns(void)
 {
-	test_sql(plain, "SET session_replication_role = replica;"
-			"INSERT INTO reconcile.operations (operation_id, operation_type, scope, entity_type,"
-			" entity_id, version, fingerprint, idempotency_key, business_key, correlation_id,"
-			" expected, compensates, created_at, entity_state, remote_id, superseded_by,"
-			" first_sent_at, disputed, attempts, requeues, sent_at, attempt_until, status, class,"
-			" reason, earning, evidence_digest, recommended_action, absent_since, absences,"
-			" inconclusive, checks, due_at, revision) VALUES ('full', 'full', 's', 'customer', 'e',"
-			" '7', NULL, 'i', 'b', 'c', '{\"n\": 12345678901234567890, \"t\": \"\\u00e9\"}', 'p',"
-			" 'epoch'::timestamptz + interval '1 s', 'cancelled', 'r', 'x', '2000-01-01 00:00:00Z',"
-			" true, 3, 2, '2023-11-14 22:13:20.123456Z', '1999-12-31 23:59:59Z', 'manual_review',"
-			" 'divergent', 'older', 'waiting', '\\x00ff10', 'requeue', '2000-01-01 00:00:01Z', 4, 5,"
-			" 6, '2020-01-01 00:00:00Z', 9);"
-			"RESET session_replication_role");
+	test_sql(plain,
+		 "SET session_replication_role = replica;"
+		 "INSERT INTO reconcile.operations (operation_id, operation_type, scope, "
+		 "entity_type,"
+		 " entity_id, version, fingerprint, idempotency_key, business_key, correlation_id,"
+		 " expected, compensates, created_at, entity_state, remote_id, superseded_by,"
+		 " first_sent_at, disputed, attempts, requeues, sent_at, attempt_until, status, "
+		 "class,"
+		 " reason, earning, evidence_digest, recommended_action, absent_since, absences,"
+		 " inconclusive, checks, due_at, revision) VALUES ('full', 'full', 's', "
+		 "'customer', 'e',"
+		 " '7', NULL, 'i', 'b', 'c', '{\"n\": 12345678901234567890, \"t\": \"\\u00e9\"}', "
+		 "'p',"
+		 " 'epoch'::timestamptz + interval '1 s', 'cancelled', 'r', 'x', '2000-01-01 "
+		 "00:00:00Z',"
+		 " true, 3, 2, '2023-11-14 22:13:20.123456Z', '1999-12-31 23:59:59Z', "
+		 "'manual_review',"
+		 " 'divergent', 'older', 'waiting', '\\x00ff10', 'requeue', '2000-01-01 "
+		 "00:00:01Z', 4, 5,"
+		 " 6, '2020-01-01 00:00:00Z', 9);"
+		 "RESET session_replication_role");
 	struct due_rows *rows = test_fetch(db, "full", 10);
 	struct operation op = decode(rows, 0);
 
@@ -68,7 +77,8 @@ test_columns(void)
 	tap_str(op.correlation_id, "c", "correlation_id");
 	tap_str(op.superseded_by, "x", "superseded_by");
 	tap_str(op.compensates, "p", "compensates");
-	tap_str(value_member(op.expected, "n", 1)->text, "12345678901234567890", "expected is exact");
+	tap_str(value_member(op.expected, "n", 1)->text, "12345678901234567890",
+		"expected is exact");
 	tap_str(value_member(op.expected, "t", 1)->text, "\xc3\xa9", "and decoded");
 	tap_int(op.status, STATUS_MANUAL_REVIEW, "status");
 	tap_int(op.revision, 9, "revision");
@@ -95,7 +105,8 @@ static void
 test_empty_columns(void)
 {
 	test_sql(plain, "SELECT reconcile.request('empty', 'empty', already_sent => true);"
-			"UPDATE reconcile.operations SET due_at = '2020-01-01', sent_at = NULL, attempts = 0"
+			"UPDATE reconcile.operations SET due_at = '2020-01-01', sent_at = NULL, "
+			"attempts = 0"
 			" WHERE operation_id = 'empty'");
 	struct due_rows *rows = test_fetch(db, "empty", 10);
 	struct operation op = decode(rows, 0);
@@ -113,17 +124,22 @@ test_empty_columns(void)
 static void
 test_pages(void)
 {
-	struct due_request request = { .operation_type = "pages", .until_us = TIME_NONE,
-				       .after_due_us = TIME_NONE, .limit = 64 };
+	struct due_request request = { .operation_type = "pages",
+				       .until_us = TIME_NONE,
+				       .after_due_us = TIME_NONE,
+				       .limit = 64 };
 	struct operation last = { 0 };
 	int seen = 0, disordered = 0, pages = 0;
 	size_t count;
 
-	test_sql(plain, "SELECT reconcile.request('pages', 'p-' || i, already_sent => true)"
-			" FROM generate_series(1, 2000) i;"
-			"UPDATE reconcile.operations SET due_at = CASE WHEN substr(operation_id, 3)::int <= 1000"
-			" THEN timestamptz '2020-01-01' + substr(operation_id, 3)::int / 7 * interval '1 s'"
-			" ELSE clock_timestamp() + interval '1 h' END WHERE operation_type = 'pages'");
+	test_sql(
+		plain,
+		"SELECT reconcile.request('pages', 'p-' || i, already_sent => true)"
+		" FROM generate_series(1, 2000) i;"
+		"UPDATE reconcile.operations SET due_at = CASE WHEN substr(operation_id, 3)::int "
+		"<= 1000"
+		" THEN timestamptz '2020-01-01' + substr(operation_id, 3)::int / 7 * interval '1 s'"
+		" ELSE clock_timestamp() + interval '1 h' END WHERE operation_type = 'pages'");
 	do {
 		struct told told = { 0 };
 
@@ -189,7 +205,9 @@ count_due(const char *const *types, size_t count, int64_t limit)
 static void
 test_counts(void)
 {
-	static const char *const known[] = { "pages", "empty" }, *const all[] = { "zz", "full", "pages", "empty" };
+	static const char *const known[] = { "pages", "empty" }, *const all[] = { "zz", "full",
+										  "pages",
+										  "empty" };
 	struct told told = { 0 };
 
 	tap_int(count_due(known, 2, 5000), 1001, "due of two types");
@@ -243,23 +261,28 @@ test_publish(void)
 	struct policy policies[] = { policy("sync_customer"), policy("pages") };
 
 	publish(policies, 2);
-	tap_str(test_value(plain, "SELECT concat_ws(' ', target, policy, mode, stakes, approvals, latency_window, "
-				  "deadline, pickup_window, attempts_max, attempts_delay, attempts_factor, "
-				  "requeue_max, coalesce(key_valid::text, '-'), version_order, paused) "
-				  "FROM reconcile.operation_types WHERE operation_type = 'sync_customer'"),
+	tap_str(test_value(
+			plain,
+			"SELECT concat_ws(' ', target, policy, mode, stakes, approvals, "
+			"latency_window, "
+			"deadline, pickup_window, attempts_max, attempts_delay, attempts_factor, "
+			"requeue_max, coalesce(key_valid::text, '-'), version_order, paused) "
+			"FROM reconcile.operation_types WHERE operation_type = 'sync_customer'"),
 		"crm d1 observe money 2 00:01:30 24:00:00 01:00:00 4 00:00:30 1.5 2 - dotted f",
 		"what SQL must know of a policy");
-	tap_str(test_value(plain, "SELECT text FROM reconcile.policies WHERE digest = 'd1'"), "target: crm\n",
-		"its text is kept");
+	tap_str(test_value(plain, "SELECT text FROM reconcile.policies WHERE digest = 'd1'"),
+		"target: crm\n", "its text is kept");
 	test_sql(plain, "UPDATE reconcile.operation_types SET paused = true, pause_reason = 'x'");
 	policies[0].enforce = true;
 	strcpy(policies[0].digest, "d2");
 	publish(policies, 1);
-	tap_str(test_value(plain, "SELECT string_agg(concat_ws(' ', operation_type, mode, policy, paused), ', ' "
+	tap_str(test_value(plain, "SELECT string_agg(concat_ws(' ', operation_type, mode, policy, "
+				  "paused), ', ' "
 				  "ORDER BY 1) FROM reconcile.operation_types"),
 		"pages observe d1 t, sync_customer enforce d2 t",
 		"another version replaces it, a pause stays, other types stay");
-	tap_str(test_value(plain, "SELECT count(*) FROM reconcile.policies"), "2", "old texts stay");
+	tap_str(test_value(plain, "SELECT count(*) FROM reconcile.policies"), "2",
+		"old texts stay");
 }
 
 static void
@@ -284,19 +307,24 @@ test_woken_when_enforced(void)
 {
 	struct policy enforced = policy("resting");
 
-	test_sql(plain, "SELECT reconcile.request('resting', id, already_sent => true) FROM unnest('{w1,w2}'::text[]) id;"
-			"SELECT reconcile.confirm('w2');"
-			"UPDATE reconcile.operations SET due_at = NULL WHERE operation_type = 'resting'");
+	test_sql(plain,
+		 "SELECT reconcile.request('resting', id, already_sent => true) FROM "
+		 "unnest('{w1,w2}'::text[]) id;"
+		 "SELECT reconcile.confirm('w2');"
+		 "UPDATE reconcile.operations SET due_at = NULL WHERE operation_type = 'resting'");
 	publish(&enforced, 1);
-	tap_str(test_value(plain, "SELECT count(due_at) FROM reconcile.operations WHERE operation_type = 'resting'"),
+	tap_str(test_value(plain, "SELECT count(due_at) FROM reconcile.operations WHERE "
+				  "operation_type = 'resting'"),
 		"0", "while it is observed they rest");
 	enforced.enforce = true;
 	publish(&enforced, 1);
-	tap_str(test_value(plain, "SELECT string_agg(operation_id, ' ') FROM reconcile.operations "
-				  "WHERE operation_type = 'resting' AND due_at <= clock_timestamp()"),
+	tap_str(test_value(plain,
+			   "SELECT string_agg(operation_id, ' ') FROM reconcile.operations "
+			   "WHERE operation_type = 'resting' AND due_at <= clock_timestamp()"),
 		"w1", "enforced, the open one is due");
-	tap_str(test_value(plain, "SELECT revision FROM reconcile.operations WHERE operation_id = 'w1'"), "0",
-		"at the same revision");
+	tap_str(test_value(plain,
+			   "SELECT revision FROM reconcile.operations WHERE operation_id = 'w1'"),
+		"0", "at the same revision");
 }
 
 static void
@@ -305,16 +333,19 @@ test_window_moves(void)
 	struct policy moved = policy("moved");
 
 	publish(&moved, 1);
-	test_sql(plain, "SELECT reconcile.request('moved', id) FROM unnest('{m1,m2,m3}'::text[]) id;"
-			"UPDATE reconcile.operations SET checks = 1 WHERE operation_id = 'm2';"
-			"UPDATE reconcile.operations SET due_at = '2020-01-01' WHERE operation_id = 'm3'");
+	test_sql(plain,
+		 "SELECT reconcile.request('moved', id) FROM unnest('{m1,m2,m3}'::text[]) id;"
+		 "UPDATE reconcile.operations SET checks = 1 WHERE operation_id = 'm2';"
+		 "UPDATE reconcile.operations SET due_at = '2020-01-01' WHERE operation_id = 'm3'");
 	moved.latency_window_us = HOUR;
 	publish(&moved, 1);
-	tap_str(test_value(plain, "SELECT string_agg(coalesce((due_at - created_at)::text, '-'), ' ' "
-				  "ORDER BY operation_id) FROM reconcile.operations "
-				  "WHERE operation_id IN ('m1', 'm2')"),
+	tap_str(test_value(plain,
+			   "SELECT string_agg(coalesce((due_at - created_at)::text, '-'), ' ' "
+			   "ORDER BY operation_id) FROM reconcile.operations "
+			   "WHERE operation_id IN ('m1', 'm2')"),
 		"01:00:00 00:01:30", "a new window moves what nobody looked at yet");
-	tap_str(test_value(plain, "SELECT due_at = '2020-01-01' FROM reconcile.operations WHERE operation_id = 'm3'"),
+	tap_str(test_value(plain, "SELECT due_at = '2020-01-01' FROM reconcile.operations WHERE "
+				  "operation_id = 'm3'"),
 		"t", "and no due time that came from elsewhere");
 }
 
@@ -329,12 +360,15 @@ pages_of(const struct sql_statement *statement, const char *arguments, char *ret
 	strbuf_printf(&sql, "PREPARE measured AS %s", statement->text);
 	test_sql(plain, strbuf_text(&sql));
 	strbuf_reset(&sql);
-	strbuf_printf(&sql, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE measured(%s)", arguments);
+	strbuf_printf(&sql, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE measured(%s)",
+		      arguments);
 	test_value(plain, strbuf_text(&sql)); /* the catalogues are read once */
 	snprintf(ret_plan, size, "%s", test_value(plain, strbuf_text(&sql)));
 	strbuf_reset(&sql);
-	strbuf_printf(&sql, "SELECT (p->0->'Plan'->>'Shared Hit Blocks')::int + "
-			    "(p->0->'Plan'->>'Shared Read Blocks')::int FROM (SELECT $plan$%s$plan$::json) k (p)",
+	strbuf_printf(&sql,
+		      "SELECT (p->0->'Plan'->>'Shared Hit Blocks')::int + "
+		      "(p->0->'Plan'->>'Shared Read Blocks')::int FROM (SELECT "
+		      "$plan$%s$plan$::json) k (p)",
 		      ret_plan);
 	pages = atol(test_value(plain, strbuf_text(&sql)));
 	test_sql(plain, "DEALLOCATE measured");
@@ -354,8 +388,10 @@ test_q02_only_due_rows(void)
 
 	test_sql(plain,
 		 "SET session_replication_role = replica;"
-		 "INSERT INTO reconcile.operations (operation_id, operation_type, status, closed_at, due_at)"
-		 " SELECT 'q-' || i, 'q02', CASE WHEN i <= 100000 THEN 'confirmed' ELSE 'pending' END,"
+		 "INSERT INTO reconcile.operations (operation_id, operation_type, status, "
+		 "closed_at, due_at)"
+		 " SELECT 'q-' || i, 'q02', CASE WHEN i <= 100000 THEN 'confirmed' ELSE 'pending' "
+		 "END,"
 		 " CASE WHEN i <= 100000 THEN now() END, CASE WHEN i <= 100000 THEN NULL"
 		 " WHEN i <= 120000 THEN now() + interval '1 day' ELSE now() - interval '1 min' END"
 		 " FROM generate_series(1, 120050) i;"
@@ -364,12 +400,13 @@ test_q02_only_due_rows(void)
 	pages = pages_of(&sql_fetch_due, "'q02', NULL, '-infinity', '', 1000", plan, sizeof(plan));
 	tap_ok(pages <= 70, "Q02: a fetch of 50 touches %ld pages", pages);
 	tap_ok(strstr(plan, "operations_due") != NULL, "by the index of what is due");
-	tap_ok(strstr(plan, "\"Actual Rows\": 100000") == NULL && strstr(plan, "\"Actual Rows\": 20000") == NULL,
+	tap_ok(strstr(plan, "\"Actual Rows\": 100000") == NULL &&
+		       strstr(plan, "\"Actual Rows\": 20000") == NULL,
 	       "neither closed nor future rows are read");
 	pages = pages_of(&sql_count_due, "'{q02}', 1000", plan, sizeof(plan));
 	tap_ok(pages <= 70, "counting them touches %ld pages", pages);
-	pages = pages_of(&sql_list_open, "'q02', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50", plan,
-			 sizeof(plan));
+	pages = pages_of(&sql_list_open, "'q02', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50",
+			 plan, sizeof(plan));
 	tap_ok(strstr(plan, "operations_pkey") == NULL && strstr(plan, "\"Seq Scan\"") == NULL,
 	       "a list of open ones goes by an index of open ones, %ld pages", pages);
 }
