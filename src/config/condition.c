@@ -311,6 +311,29 @@ test_decode(struct loading *loading, const struct node *node, struct test *ret_t
 }
 
 static bool
+is_status(const char *text)
+{
+	return strlen(text) == 3 && strspn(text, "0123456789") == 3 && text[0] >= '1' &&
+	       text[0] <= '5';
+}
+
+/* A literal that no answer can have would never hold. */
+static bool
+check_status(struct loading *loading, const struct node *node, const struct test *test)
+{
+	if (test->kind == TEST_IS && test->operand.text && !is_status(test->operand.text)) {
+		complain(loading, node,
+			 "\"%.20s\" is no status, allowed: 100 to 599, tests like {ge: 400}",
+			 test->operand.text);
+		return false;
+	}
+	for (size_t i = 0; i < test->count; i++)
+		if (!check_status(loading, node, &test->children[i]))
+			return false;
+	return true;
+}
+
+static bool
 row_decode(struct loading *loading, const struct node *node, struct condition_row *ret_row)
 {
 	struct err err = { 0 };
@@ -318,7 +341,10 @@ row_decode(struct loading *loading, const struct node *node, struct condition_ro
 
 	if (!located)
 		complain_at_key(loading, node, "%s", err.text);
-	return test_decode(loading, node, &ret_row->test) && located;
+	if (!test_decode(loading, node, &ret_row->test) || !located)
+		return false;
+	return ret_row->locator.root != LOCATE_STATUS ||
+	       check_status(loading, node, &ret_row->test);
 }
 
 bool
@@ -380,6 +406,19 @@ condition_is_about_operation(struct loading *loading, const struct node *node,
 				       "only fields of the operation (op.…) can be tested here"),
 			       false;
 	return true;
+}
+
+bool
+conditions_read_body(const struct conditions *conditions)
+{
+	for (size_t i = 0; i < conditions->count; i++)
+		for (size_t j = 0; j < conditions->any[i].count; j++) {
+			enum locator_root root = conditions->any[i].rows[j].locator.root;
+
+			if (root == LOCATE_ITEM || root == LOCATE_BODY)
+				return true;
+		}
+	return false;
 }
 
 bool

@@ -36,3 +36,6 @@ bool condition_is_about_operation(struct loading *loading, const struct node *no
 
 /* Some row looks at the operation. */
 bool condition_tests_operation(const struct condition *condition);
+
+/* Some row of some condition looks into the body of an answer. */
+bool conditions_read_body(const struct conditions *conditions);

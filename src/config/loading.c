@@ -17,21 +17,16 @@
 
 enum { MESSAGE_MAX = 900, SHOWN_MAX = 60 };
 
-/* Cut at a character boundary, control characters replaced: for texts of the file in messages. */
+/* Cut at a character boundary: for texts of the file in messages. */
 static const char *
-printable(struct loading *loading, const char *text)
+shortened(struct loading *loading, const char *text)
 {
 	size_t len = strlen(text), keep = len;
-	char *shown;
 
 	if (len > SHOWN_MAX)
 		for (keep = SHOWN_MAX; keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80;)
 			keep--;
-	shown = arena_printf(loading->arena, "%.*s%s", (int)keep, text, keep < len ? "…" : "");
-	for (char *c = shown; *c != '\0'; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7F)
-			*c = '?';
-	return shown;
+	return arena_printf(loading->arena, "%.*s%s", (int)keep, text, keep < len ? "…" : "");
 }
 
 static void
@@ -42,7 +37,7 @@ say(struct loading *loading, const struct node *node, bool at_key, const char *m
 	int column = at_key ? node->key_column : node->column;
 
 	problems_add(loading->problems, loading->file, line, column, "%s%s%s",
-		     has_key ? printable(loading, node->key) : "", has_key ? ": " : "", message);
+		     has_key ? shortened(loading, node->key) : "", has_key ? ": " : "", message);
 }
 
 void
@@ -82,7 +77,7 @@ found_words(struct loading *loading, const struct node *node)
 	case NODE_TEXT:
 		break;
 	}
-	return arena_printf(loading->arena, "\"%s\"", printable(loading, node->text));
+	return arena_printf(loading->arena, "\"%s\"", shortened(loading, node->text));
 }
 
 void
@@ -105,7 +100,7 @@ complain_later_value(struct loading *loading, const struct node *node, const cha
 	if (!loading->later_is_known)
 		problems_add_unsupported(loading->problems, loading->file, node->line, node->column,
 					 arena_printf(loading->arena, "%s: %s", node->key,
-						      printable(loading, what)));
+						      shortened(loading, what)));
 }
 
 static struct keeper *

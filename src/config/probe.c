@@ -258,6 +258,29 @@ is_http(const struct node *node)
 	return !node_member(node, "file") && !node_member(node, "receipt");
 }
 
+/* Nothing in it could ever hold or be found. */
+static void
+check_head(struct loading *loading, const struct node *node, const struct probe *probe)
+{
+	const struct {
+		const char *key;
+		const struct conditions *conditions;
+	} readers[] = {
+		{ "found", &probe->found },	{ "gone", &probe->gone },
+		{ "several", &probe->several }, { "unfinished", &probe->unfinished },
+		{ "absent", &probe->absent },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
+		if (conditions_read_body(readers[i].conditions))
+			complain_at_key(
+				loading, node_member(node, readers[i].key),
+				"the answer to head has no body, allowed: status, header.NAME");
+	if (probe->has_items)
+		complain_at_key(loading, node_member(node, "items"),
+				"the answer to head has no body");
+}
+
 static void
 check_request(struct loading *loading, const struct node *node, const struct draft *draft)
 {
@@ -270,6 +293,8 @@ check_request(struct loading *loading, const struct node *node, const struct dra
 		complain_at_key(loading, post, "a POST must say reads: true");
 	else if (post && !draft->reads)
 		complain(loading, reads, "a POST that does not read cannot be a probe");
+	if (draft->methods == 1 && node_member(node, "head"))
+		check_head(loading, node, &draft->probe);
 	if (draft->bodies > 0 && draft->methods > 0 && !post)
 		complain(loading, node, "json, form and text belong to post");
 	if (!node_member(node, "found"))

@@ -93,6 +93,37 @@ problem_create(struct problems *problems, const char *file, int line, int column
 	return problem;
 }
 
+/* A message is for terminals and logs: nothing in it may control them. C1 controls are two bytes.
+ */
+static char *
+without_controls(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++)
+		if (*c < 0x20 || *c == 0x7F)
+			*c = '?';
+		else if (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0)
+			c[0] = c[1] = '?';
+	return text;
+}
+
+/* A text that was cut may end within a character; what is left of it goes. */
+static void
+cut_to_character(char *text, size_t len)
+{
+	size_t lead = len;
+
+	while (lead > 0 && ((unsigned char)text[lead - 1] & 0xC0) == 0x80)
+		lead--;
+	if (lead == 0 || (unsigned char)text[lead - 1] < 0xC0)
+		return;
+
+	unsigned char first = (unsigned char)text[lead - 1];
+	size_t want = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+
+	if (len - (lead - 1) < want)
+		text[lead - 1] = '\0';
+}
+
 void
 problems_add(struct problems *problems, const char *file, int line, int column, const char *fmt,
 	     ...)
@@ -104,7 +135,8 @@ problems_add(struct problems *problems, const char *file, int line, int column, 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	problem->text = arena_strdup(problems->arena, text);
+	cut_to_character(text, strlen(text));
+	problem->text = without_controls(arena_strdup(problems->arena, text));
 	insert(problems, problem);
 }
 
@@ -114,7 +146,8 @@ problems_add_unsupported(struct problems *problems, const char *file, int line, 
 {
 	struct problem *problem = problem_create(problems, file, line, column);
 
-	problem->text = arena_printf(problems->arena, "%s: not supported yet", key);
+	problem->text =
+		without_controls(arena_printf(problems->arena, "%s: not supported yet", key));
 	problem->unsupported = true;
 	insert(problems, problem);
 }

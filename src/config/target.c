@@ -23,13 +23,36 @@
 
 enum { NAME_BYTES_MAX = 100, HEADERS_MAX = 50 };
 
+/* It becomes part of a header, where a line end would begin another one. */
+static bool
+secret_fits_header(const struct secret *secret)
+{
+	const char *bytes = secret_reveal(secret);
+
+	for (size_t i = 0; i < secret_len(secret); i++)
+		if ((unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7F)
+			return false;
+	return true;
+}
+
+static void
+take_secret(struct loading *loading, const struct node *node, const struct secret **ret_secret)
+{
+	const char *reference;
+
+	if (!secret_decode(loading, node, &reference, ret_secret) || !*ret_secret)
+		return;
+	if (!secret_fits_header(*ret_secret))
+		complain(loading, node,
+			 "the secret %s holds a line end or another control character", reference);
+}
+
 static void
 decode_secret(struct loading *loading, const struct node *node, void *at, const struct field *field)
 {
 	struct auth *auth = at;
-	const char *reference;
 
-	(void)secret_decode(loading, node, &reference, &auth->secret);
+	take_secret(loading, node, &auth->secret);
 }
 
 static void
@@ -46,10 +69,10 @@ static void
 decode_user(struct loading *loading, const struct node *node, void *at, const struct field *field)
 {
 	struct auth *auth = at;
-	const char *reference, *text = text_decode(loading, node, "a user name, or a secret");
+	const char *text = text_decode(loading, node, "a user name, or a secret");
 
 	if (text && secret_is_reference(text))
-		(void)secret_decode(loading, node, &reference, &auth->user_secret);
+		take_secret(loading, node, &auth->user_secret);
 	else if (text && strchr(text, ':'))
 		complain(loading, node, "a user name with \":\" cannot be sent");
 	else

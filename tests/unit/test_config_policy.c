@@ -116,6 +116,11 @@ static const struct policy_case probes[] = {
 	{ "a POST that says that it does not",
 	  PROBE("  - post: /a\n    reads: false\n    found: {status: 200}\n"),
 	  AT "5:12: reads: a POST that does not read cannot be a probe\n" },
+	{ "head has no body",
+	  PROBE("  - head: /a\n    found: {status: 200, /id: {present: true}}\n    items: /d\n"
+		"    where: {/k: op.operation_id}\n"),
+	  AT "5:5: found: the answer to head has no body, allowed: status, header.NAME\n" AT
+	     "6:5: items: the answer to head has no body\n" },
 	{ "a body without POST", PROBE("  - get: /a\n    form: {a: b}\n    found: {status: 200}\n"),
 	  AT "4:5: probes: json, form and text belong to post\n" },
 	{ "two bodies",
@@ -214,6 +219,8 @@ static const struct policy_case conditions[] = {
 	  AT "6:23: gt: found \"ten\", allowed: a number, or a field of the operation\n" },
 	{ "an unknown field of the operation", FOUND("{/a: {is: op.versoin}}"),
 	  AT "6:23: is: unknown field \"op.versoin\", the nearest is \"op.version\"\n" },
+	{ "what is no status", FOUND("{status: [4xx, 404], /a: b}"),
+	  AT "6:22: status: \"4xx\" is no status, allowed: 100 to 599, tests like {ge: 400}\n" },
 	{ "fold alone", FOUND("{/a: {gt: 1, fold: case}}"),
 	  AT "6:26: fold: needs is or prefix beside it\n" },
 	{ "an unknown fold", FOUND("{/a: {is: b, fold: lower}}"),

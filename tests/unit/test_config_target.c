@@ -249,6 +249,19 @@ test_loaded(void)
 	problems_destroy(problems);
 }
 
+/* A line end in a token would end its header and begin another. */
+static void
+test_line_end(void)
+{
+	setenv("TOKEN", "abc\r", 1);
+	case_write("targets.d/crm.yaml", HEAD "auth: {bearer: \"env:TOKEN\"}\n");
+	case_load(
+		CONFIG_ALL | CONFIG_SECRETS,
+		"targets.d/crm.yaml:3:16: bearer: the secret env:TOKEN holds a line end or another "
+		"control character\n",
+		"a secret with a line end");
+}
+
 int
 main(void)
 {
@@ -259,5 +272,6 @@ main(void)
 	}
 	test_bases();
 	test_loaded();
+	test_line_end();
 	return case_end();
 }
