@@ -162,6 +162,41 @@ test_samples(void)
 	problems_destroy(problems);
 }
 
+/* Every key of the settings stands in the sample, in use or commented out. */
+static void
+test_sample_shows_keys(void)
+{
+	static const char prefix[] = "reconciled.yaml ";
+	char sample[16384] = "", path[500], *keys = NULL, *rest = NULL;
+	size_t size, missing = 0, count = 0;
+	FILE *out = open_memstream(&keys, &size), *file;
+
+	config_print_keys(out);
+	fclose(out);
+	snprintf(path, sizeof(path), "%s/etc/reconciled.yaml", case_folder);
+	file = fopen(path, "r");
+	if (!file || fread(sample, 1, sizeof(sample) - 1, file) == 0)
+		abort();
+	fclose(file);
+	for (char *line = strtok_r(keys, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *dot = strrchr(line, '.');
+		char shown[200];
+
+		if (strncmp(line, prefix, strlen(prefix)) != 0)
+			continue;
+		count++;
+		snprintf(shown, sizeof(shown),
+			 " %s:", dot > line + strlen(prefix) ? dot + 1 : line + strlen(prefix));
+		if (strstr(sample, shown) || strstr(sample, shown + 1))
+			continue;
+		printf("# not shown: %s\n", line);
+		missing++;
+	}
+	tap_int((long long)count, 20, "keys of the settings");
+	tap_int((long long)missing, 0, "all of them are in the sample");
+	free(keys);
+}
+
 int
 main(void)
 {
@@ -169,5 +204,6 @@ main(void)
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
 		test_file(whole[i].file, whole[i].want);
 	test_samples();
+	test_sample_shows_keys();
 	return tap_done();
 }
