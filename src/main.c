@@ -20,7 +20,15 @@
 
 enum { MIGRATE_CONNECT_SECONDS = 5, MIGRATE_STATEMENT_SECONDS = 600 };
 
-enum command { COMMAND_NONE, COMMAND_ONCE, COMMAND_CHECK, COMMAND_DUMP, COMMAND_MIGRATE, COMMAND_VERSION, COMMAND_HELP };
+enum command {
+	COMMAND_NONE,
+	COMMAND_ONCE,
+	COMMAND_CHECK,
+	COMMAND_DUMP,
+	COMMAND_MIGRATE,
+	COMMAND_VERSION,
+	COMMAND_HELP
+};
 
 struct arguments {
 	const char *config_file;
@@ -37,8 +45,21 @@ static const char usage[] =
 	"       reconciled [--config FILE] --check-config | --dump-config | --migrate\n"
 	"       reconciled --version | --help\n";
 
-enum { OPT_CONFIG = 1, OPT_ONCE, OPT_TYPE, OPT_OPERATION, OPT_OBSERVE, OPT_LIMIT, OPT_JSON, OPT_NO_PROGRESS,
-       OPT_CHECK, OPT_DUMP, OPT_MIGRATE, OPT_VERSION, OPT_HELP };
+enum {
+	OPT_CONFIG = 1,
+	OPT_ONCE,
+	OPT_TYPE,
+	OPT_OPERATION,
+	OPT_OBSERVE,
+	OPT_LIMIT,
+	OPT_JSON,
+	OPT_NO_PROGRESS,
+	OPT_CHECK,
+	OPT_DUMP,
+	OPT_MIGRATE,
+	OPT_VERSION,
+	OPT_HELP
+};
 
 static const struct option long_options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
@@ -78,7 +99,9 @@ parse_limit(const char *text, int64_t *ret_limit)
 	errno = 0;
 	limit = strtoll(text, &end, 10);
 	if (errno != 0 || *text < '0' || *text > '9' || *end != '\0' || limit < 1) {
-		fprintf(stderr, "reconciled: --limit: expected a whole number from 1 on, found \"%s\"\n", text);
+		fprintf(stderr,
+			"reconciled: --limit: expected a whole number from 1 on, found \"%s\"\n",
+			text);
 		return false;
 	}
 	*ret_limit = limit;
@@ -89,8 +112,8 @@ static bool
 set_command(struct arguments *arguments, int opt)
 {
 	if (arguments->command != COMMAND_NONE && arguments->command != commands[opt].command) {
-		fprintf(stderr, "reconciled: %s and %s do not go together\n", arguments->command_flag,
-			commands[opt].flag);
+		fprintf(stderr, "reconciled: %s and %s do not go together\n",
+			arguments->command_flag, commands[opt].flag);
 		return false;
 	}
 	arguments->command = commands[opt].command;
@@ -144,7 +167,9 @@ check_arguments(const struct arguments *arguments, int argc, char **argv)
 	if (optind < argc)
 		fprintf(stderr, "reconciled: unexpected argument \"%s\"\n", argv[optind]);
 	else if (arguments->command == COMMAND_NONE)
-		fputs("reconciled: one of --once, --check-config, --dump-config, --migrate is needed\n", stderr);
+		fputs("reconciled: one of --once, --check-config, --dump-config, --migrate is "
+		      "needed\n",
+		      stderr);
 	else if (arguments->only_once && arguments->command != COMMAND_ONCE)
 		fprintf(stderr, "reconciled: %s needs --once\n", arguments->only_once);
 	else
@@ -189,8 +214,8 @@ check_config(const struct arguments *arguments)
 
 	if (!config)
 		return EXIT_USAGE;
-	printf("%s: ok, %zu policies, %zu targets\n", arguments->config_file, config->policies_count,
-	       config->targets_count);
+	printf("%s: ok, %zu policies, %zu targets\n", arguments->config_file,
+	       config->policies_count, config->targets_count);
 	config_unref(config);
 	return EXIT_DONE;
 }
@@ -224,14 +249,15 @@ migrate(const struct arguments *arguments)
 
 	if (!config)
 		return EXIT_USAGE;
-	ok = db_migrate(&(struct db_options){
-				.conninfo = config->database,
-				.password = config->database_password,
-				.application_name = "reconciled --migrate",
-				.connect_timeout_us = MIGRATE_CONNECT_SECONDS * (int64_t)1000000,
-				.statement_timeout_us = MIGRATE_STATEMENT_SECONDS * (int64_t)1000000,
-			},
-			on_migrated, &applied, &err);
+	ok = db_migrate(
+		&(struct db_options){
+			.conninfo = config->database,
+			.password = config->database_password,
+			.application_name = "reconciled --migrate",
+			.connect_timeout_us = MIGRATE_CONNECT_SECONDS * (int64_t)1000000,
+			.statement_timeout_us = MIGRATE_STATEMENT_SECONDS * (int64_t)1000000,
+		},
+		on_migrated, &applied, &err);
 	if (ok && applied == 0)
 		puts("the schema is up to date");
 	if (!ok)
@@ -285,8 +311,8 @@ print_help(const struct arguments *arguments)
 }
 
 static enum exit_code (*const runners[])(const struct arguments *arguments) = {
-	[COMMAND_ONCE] = run_once,	  [COMMAND_CHECK] = check_config,
-	[COMMAND_DUMP] = dump_config,	  [COMMAND_MIGRATE] = migrate,
+	[COMMAND_ONCE] = run_once,	   [COMMAND_CHECK] = check_config,
+	[COMMAND_DUMP] = dump_config,	   [COMMAND_MIGRATE] = migrate,
 	[COMMAND_VERSION] = print_version, [COMMAND_HELP] = print_help,
 };
 

@@ -86,7 +86,8 @@ take(struct arena *arena, size_t bytes)
 
 	assert(rounded >= bytes);
 	if (rounded > block->size - block->used)
-		block = arena->newest = block_create(rounded > BLOCK_BYTES ? rounded : BLOCK_BYTES, block);
+		block = arena->newest =
+			block_create(rounded > BLOCK_BYTES ? rounded : BLOCK_BYTES, block);
 	block->used += rounded;
 	arena->handed_out += rounded;
 	return block->bytes + block->used - rounded;

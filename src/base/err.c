@@ -12,12 +12,8 @@ const char *
 err_code_name(enum err_code code)
 {
 	static const char *const names[] = {
-		[ERR_NONE] = "none",
-		[ERR_INVALID] = "invalid",
-		[ERR_BUSY] = "busy",
-		[ERR_CONFLICT] = "conflict",
-		[ERR_TRANSIENT] = "transient",
-		[ERR_FATAL] = "fatal",
+		[ERR_NONE] = "none",	     [ERR_INVALID] = "invalid",	    [ERR_BUSY] = "busy",
+		[ERR_CONFLICT] = "conflict", [ERR_TRANSIENT] = "transient", [ERR_FATAL] = "fatal",
 	};
 
 	return names[code];

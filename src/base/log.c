@@ -57,7 +57,10 @@ add_quoted(struct strbuf *out, const char *text)
 static bool
 is_plain(const char *text)
 {
-	return *text && text[strcspn(text, " \"\\=")] == '\0' && text[strspn(text, "!#$%&'()*+,-./0123456789:;<>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~")] == '\0';
+	return *text && text[strcspn(text, " \"\\=")] == '\0' &&
+	       text[strspn(text, "!#$%&'()*+,-./"
+				 "0123456789:;<>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
+				 "abcdefghijklmnopqrstuvwxyz{|}~")] == '\0';
 }
 
 static void

@@ -37,10 +37,12 @@ read_file(const char *path, char *buf, size_t *ret_len, struct err *err)
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 
 	if (!file)
-		return err_set(err, ERR_INVALID, "could not open \"%s\": %s", path, strerror(errno));
+		return err_set(err, ERR_INVALID, "could not open \"%s\": %s", path,
+			       strerror(errno));
 	*ret_len = fread(buf, 1, SECRET_BYTES_MAX + 1, file);
 	if (ferror(file))
-		return err_set(err, ERR_INVALID, "could not read \"%s\": %s", path, strerror(errno));
+		return err_set(err, ERR_INVALID, "could not read \"%s\": %s", path,
+			       strerror(errno));
 	return true;
 }
 
@@ -122,8 +124,10 @@ secret_load(const char *reference, struct secret **ret_secret, struct err *err)
 	bool ok;
 
 	if (!source)
-		return err_set(err, ERR_INVALID,
-			       "expected credential:NAME, file:PATH or env:NAME"); /* it may be the secret: not shown */
+		return err_set(
+			err, ERR_INVALID,
+			"expected credential:NAME, file:PATH or env:NAME"); /* it may be the secret:
+									       not shown */
 	buf = xcalloc(1, SECRET_BYTES_MAX + 1);
 	ok = source->read(reference + strlen(source->prefix), buf, &len, err);
 	if (ok) {

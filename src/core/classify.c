@@ -39,7 +39,7 @@ judgement_pass(struct judgement *of, const char *rule)
 }
 
 static void
-set_verdict(struct judgement *of, const char *rule, enum class class, const char *reason)
+set_verdict(struct judgement *of, const char *rule, enum verdict_class class, const char *reason)
 {
 	of->verdict->class = class;
 	of->verdict->reason = reason;
@@ -48,7 +48,7 @@ set_verdict(struct judgement *of, const char *rule, enum class class, const char
 }
 
 void
-judgement_fire(struct judgement *of, const char *rule, enum class class, enum reason reason)
+judgement_fire(struct judgement *of, const char *rule, enum verdict_class class, enum reason reason)
 {
 	set_verdict(of, rule, class, reason_name(reason));
 }
@@ -100,15 +100,21 @@ is_word(const char *text)
 	return c != text && *c == '\0';
 }
 
-static enum class class_of_row(enum judge_class class) {
-	switch (class){
-		case JUDGE_WAITING : return CLASS_WAITING;
-		case JUDGE_DIVERGENT : return CLASS_DIVERGENT;
-		case JUDGE_AMBIGUOUS : return CLASS_AMBIGUOUS;
-		case JUDGE_NOT_APPLICABLE : return CLASS_NOT_APPLICABLE;
-		case JUDGE_COMPARE : break;
+static enum verdict_class class_of_row(enum judge_class class)
+{
+	switch (class) {
+	case JUDGE_WAITING:
+		return CLASS_WAITING;
+	case JUDGE_DIVERGENT:
+		return CLASS_DIVERGENT;
+	case JUDGE_AMBIGUOUS:
+		return CLASS_AMBIGUOUS;
+	case JUDGE_NOT_APPLICABLE:
+		return CLASS_NOT_APPLICABLE;
+	case JUDGE_COMPARE:
+		break;
 	}
-return CLASS_NONE;
+	return CLASS_NONE;
 }
 
 /* A `why` of one word is the reason itself; any other text stands beside the reason. */

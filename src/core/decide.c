@@ -152,7 +152,7 @@ decision_rows(size_t *ret_count)
 static enum action
 asked_action(const struct decide_case *of)
 {
-	enum class class = of->verdict->class;
+	enum verdict_class class = of->verdict->class;
 	const struct action_rule *rule = &of->policy->actions[class];
 	struct scene scene = { .arena = of->context->arena, .op = of->op };
 	enum action asked = askable[class].standard;

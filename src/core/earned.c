@@ -25,7 +25,7 @@ earned_after_us(const struct policy *policy, const struct operation *op)
 }
 
 struct earned
-earned_with(const struct policy *policy, const struct operation *op, enum class class,
+earned_with(const struct policy *policy, const struct operation *op, enum verdict_class class,
 	    int64_t at_us)
 {
 	struct earned run = op->earned;

@@ -20,8 +20,8 @@ int64_t earned_after_us(const struct policy *policy, const struct operation *op)
  * The run of `class` with a look at at_us added. A run of another class, or one that began before
  * the last send could have taken effect, starts anew.
  */
-struct earned earned_with(const struct policy *policy, const struct operation *op, enum class class,
-			  int64_t at_us);
+struct earned earned_with(const struct policy *policy, const struct operation *op,
+			  enum verdict_class class, int64_t at_us);
 
 /* Enough looks over enough time, the last of them at at_us. */
 bool earned_enough(const struct policy *policy, const struct earned *earned, int64_t at_us);

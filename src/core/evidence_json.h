@@ -18,13 +18,15 @@ struct evidence_limits {
 };
 
 /* Appends to out. Both are borrowed until destroy. */
-struct evidence_json *evidence_json_create(struct strbuf *out, const struct evidence_limits *limits);
+struct evidence_json *evidence_json_create(struct strbuf *out,
+					   const struct evidence_limits *limits);
 void evidence_json_destroy(struct evidence_json *json);
 
 size_t evidence_json_len(const struct evidence_json *json); /* of the whole buffer, so far */
 bool evidence_json_has_room(const struct evidence_json *json, size_t entries);
 
-void evidence_json_open(struct evidence_json *json, const char *member); /* NULL: in a list, or first */
+void evidence_json_open(struct evidence_json *json,
+			const char *member); /* NULL: in a list, or first */
 void evidence_json_close(struct evidence_json *json);
 void evidence_json_open_list(struct evidence_json *json);
 void evidence_json_close_list(struct evidence_json *json);

@@ -22,7 +22,8 @@ struct scene judgement_scene(const struct judgement *of, const struct value *ite
 void judgement_pass(struct judgement *of, const char *rule);
 
 /* The verdict: class, reason and the rule that held. */
-void judgement_fire(struct judgement *of, const char *rule, enum class class, enum reason reason);
+void judgement_fire(struct judgement *of, const char *rule, enum verdict_class class,
+		    enum reason reason);
 
 /* No evidence: what was earned stays, and an answer that helps nobody counts towards give_up. */
 void judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason);

@@ -89,23 +89,23 @@ find(const char *const *names, size_t count, const char *name)
 	return -1;
 }
 
-const char *class_name(enum class class)
+const char *class_name(enum verdict_class class)
 {
 	return classes[class];
 }
 
 bool
-class_from_name(const char *name, enum class *ret_class)
+class_from_name(const char *name, enum verdict_class *ret_class)
 {
 	int at = find(classes, ARRAY_LEN(classes), name);
 
 	if (at < 0)
 		return false;
-	*ret_class = (enum class)at;
+	*ret_class = (enum verdict_class)at;
 	return true;
 }
 
-bool class_is_verdict(enum class class)
+bool class_is_verdict(enum verdict_class class)
 {
 	return class >= CLASS_MISSING && class <= CLASS_NOT_APPLICABLE;
 }

@@ -39,7 +39,7 @@ set_status(void *field, const char *text, struct err *err)
 static bool
 set_class(void *field, const char *text, struct err *err)
 {
-	enum class class;
+	enum verdict_class class;
 
 	if (class_from_name(text, &class) && class_is_verdict(class))
 		return option_set_text(field, text, err);

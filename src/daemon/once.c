@@ -63,8 +63,8 @@ static void count_due(struct once *once);
 static void run_pass(struct once *once);
 
 static step_fn *const steps[] = {
-	connect_read, check_schema, connect_write, publish_policies,
-	count_without_policy, count_due, run_pass,
+	connect_read,	      check_schema, connect_write, publish_policies,
+	count_without_policy, count_due,    run_pass,
 };
 
 static void
@@ -142,7 +142,8 @@ count_without_policy(struct once *once)
 
 	for (size_t i = 0; i < config->policies_count; i++)
 		names[i] = config->policies[i].operation_type;
-	store_count_without_policy(once->read, names, config->policies_count, on_without_policy, once);
+	store_count_without_policy(once->read, names, config->policies_count, on_without_policy,
+				   once);
 	free(names);
 }
 
@@ -151,7 +152,8 @@ on_count_due(void *owner, int64_t count, const struct err *err)
 {
 	struct once *once = owner;
 
-	progress_set_total(once->progress, count > COUNTED_MAX ? COUNTED_MAX : count, count > COUNTED_MAX);
+	progress_set_total(once->progress, count > COUNTED_MAX ? COUNTED_MAX : count,
+			   count > COUNTED_MAX);
 	on_step_done(once, err);
 }
 
@@ -167,7 +169,8 @@ count_due(struct once *once)
 	} else {
 		for (size_t i = 0; i < once->types_count; i++)
 			names[i] = once->types[i].policy->operation_type;
-		store_count_due(once->read, names, once->types_count, COUNTED_MAX + 1, on_count_due, once);
+		store_count_due(once->read, names, once->types_count, COUNTED_MAX + 1, on_count_due,
+				once);
 	}
 	free(names);
 }
@@ -193,7 +196,8 @@ on_skipped(void *owner, const char *operation_id, const char *operation_type, en
 		break;
 	case PASS_NO_POLICY:
 		fprintf(stderr, "has the type \"%s\", which %s\n", operation_type,
-			once->options->types_count > 0 ? "--type leaves out" : "has no policy here");
+			once->options->types_count > 0 ? "--type leaves out"
+						       : "has no policy here");
 		break;
 	case PASS_PAUSED:
 		fprintf(stderr, "has the type \"%s\", which is paused\n", operation_type);
@@ -228,7 +232,8 @@ run_pass(struct once *once)
 		.batch = config->batch,
 		.max_in_flight = config->max_in_flight,
 		.observe = options->observe || config->observe,
-		.key = { secret_reveal(config->evidence_hash_key), secret_len(config->evidence_hash_key) },
+		.key = { secret_reveal(config->evidence_hash_key),
+			 secret_len(config->evidence_hash_key) },
 		.actor = strbuf_text(&once->actor),
 		.instance_id = strbuf_text(&once->actor),
 	};
@@ -270,7 +275,8 @@ choose_types(struct once *once)
 
 		if (is_wanted(once->options, policy->operation_type))
 			once->types[once->types_count++] = (struct pass_type){
-				policy, targets_get(once->targets, policy->target),
+				policy,
+				targets_get(once->targets, policy->target),
 			};
 	}
 }

@@ -79,7 +79,9 @@ progress_update(struct progress *progress, int64_t checked)
 		draw_bar(checked, progress->total);
 	fprintf(stderr, "%" PRId64, checked);
 	if (progress->total > 0)
-		fprintf(stderr, " of %s%" PRId64, progress->at_least ? "more than " : "", progress->total);
-	fprintf(stderr, " looked at, %" PRId64 "/s\033[K", elapsed > 0 ? checked * SECOND / elapsed : 0);
+		fprintf(stderr, " of %s%" PRId64, progress->at_least ? "more than " : "",
+			progress->total);
+	fprintf(stderr, " looked at, %" PRId64 "/s\033[K",
+		elapsed > 0 ? checked * SECOND / elapsed : 0);
 	fflush(stderr);
 }

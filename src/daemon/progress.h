@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A progress bar on a terminal: redrawn at most ten times a second, gone without a trace at the end.
+ * A progress bar on a terminal: redrawn at most ten times a second, gone without a trace at the
+ * end.
  */
 #pragma once
 

@@ -31,8 +31,8 @@ struct summary {
 };
 
 /* In the order in which they are shown. */
-static const enum class shown[] = {
-	CLASS_MISSING, CLASS_CORRECT, CLASS_DIVERGENT, CLASS_AMBIGUOUS,
+static const enum verdict_class shown[] = {
+	CLASS_MISSING,	      CLASS_CORRECT, CLASS_DIVERGENT,	 CLASS_AMBIGUOUS,
 	CLASS_NOT_APPLICABLE, CLASS_WAITING, CLASS_INCONCLUSIVE,
 };
 
@@ -72,16 +72,13 @@ tally_of(struct summary *summary, const char *operation_type)
 static void
 list_operation(struct summary *summary, const struct pass_outcome *outcome)
 {
-	json_t *line = json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:s,s:s,s:s,s:I}",
-				 "operation_id", outcome->operation_id,
-				 "operation_type", outcome->policy->operation_type,
-				 "class", class_name(outcome->class),
-				 "reason", outcome->reason,
-				 "rule", outcome->rule,
-				 "action", action_name(outcome->action),
-				 "mode", outcome->observed || !outcome->policy->enforce ? "observe" : "enforce",
-				 "status", status_name(outcome->status),
-				 "revision", (json_int_t)outcome->revision);
+	json_t *line = json_pack(
+		"{s:s,s:s,s:s,s:s?,s:s?,s:s,s:s,s:s,s:I}", "operation_id", outcome->operation_id,
+		"operation_type", outcome->policy->operation_type, "class",
+		class_name(outcome->class), "reason", outcome->reason, "rule", outcome->rule,
+		"action", action_name(outcome->action), "mode",
+		outcome->observed || !outcome->policy->enforce ? "observe" : "enforce", "status",
+		status_name(outcome->status), "revision", (json_int_t)outcome->revision);
 
 	fputs(summary->listed ? ",\n " : "{\"operations\":[\n ", summary->out);
 	json_dumpf(line, summary->out, JSON_COMPACT);
@@ -154,11 +151,13 @@ json_of(const struct tally *tally)
 	json_t *actions = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-		json_object_set_new(object, class_name(shown[i]), json_integer(tally->classes[shown[i]]));
+		json_object_set_new(object, class_name(shown[i]),
+				    json_integer(tally->classes[shown[i]]));
 	json_object_set_new(object, "stale", json_integer(tally->stale));
 	for (int i = 0; i < ACTION_COUNT; i++)
 		if (tally->actions[i] > 0)
-			json_object_set_new(actions, action_name((enum action)i), json_integer(tally->actions[i]));
+			json_object_set_new(actions, action_name((enum action)i),
+					    json_integer(tally->actions[i]));
 	json_object_set_new(object, "actions", actions);
 	return object;
 }
@@ -169,7 +168,8 @@ print_json(struct summary *summary, int64_t without_policy)
 	json_t *types = json_object();
 
 	for (size_t i = 0; i < summary->count; i++)
-		json_object_set_new(types, summary->tallies[i].operation_type, json_of(&summary->tallies[i]));
+		json_object_set_new(types, summary->tallies[i].operation_type,
+				    json_of(&summary->tallies[i]));
 	fputs(summary->listed ? "],\n\"types\":" : "{\"operations\":[],\n\"types\":", summary->out);
 	json_dumpf(types, summary->out, JSON_COMPACT);
 	fprintf(summary->out, ",\n\"without_policy\":%" PRId64 "}\n", without_policy);
@@ -191,11 +191,12 @@ print_row(const struct summary *summary, const struct tally *tally, int width)
 
 	fprintf(summary->out, "%-*s %8" PRId64, width, tally->operation_type, tally->checked);
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-		fprintf(summary->out, " %*" PRId64, (int)strlen(class_name(shown[i])), tally->classes[shown[i]]);
+		fprintf(summary->out, " %*" PRId64, (int)strlen(class_name(shown[i])),
+			tally->classes[shown[i]]);
 	for (int i = 0; i < ACTION_COUNT; i++)
 		add_counts(&actions, action_name((enum action)i), tally->actions[i]);
-	fprintf(summary->out, " %5" PRId64 "  %s%s\n", tally->stale, tally->observed ? "would " : "",
-		actions.len > 0 ? strbuf_text(&actions) : "-");
+	fprintf(summary->out, " %5" PRId64 "  %s%s\n", tally->stale,
+		tally->observed ? "would " : "", actions.len > 0 ? strbuf_text(&actions) : "-");
 	strbuf_finish(&actions);
 }
 
@@ -237,7 +238,8 @@ print_text(const struct summary *summary, int64_t without_policy)
 	for (size_t i = 0; i < summary->count; i++)
 		print_reasons(summary, &summary->tallies[i]);
 	if (without_policy > 0)
-		fprintf(summary->out, "left alone: %" PRId64 " due operations of types without a policy\n",
+		fprintf(summary->out,
+			"left alone: %" PRId64 " due operations of types without a policy\n",
 			without_policy);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a pass came to, by type: for a person as a table, for programs as one JSON object. The JSON is
- * written while the pass runs, so that memory does not grow with the operations it lists.
+ * What a pass came to, by type: for a person as a table, for programs as one JSON object. The JSON
+ * is written while the pass runs, so that memory does not grow with the operations it lists.
  */
 #pragma once
 

@@ -138,7 +138,8 @@ ask(struct check *check)
 	struct probe_question question = { .arena = check->arena, .op = &subject->op };
 
 	check->state = CHECK_ASKING;
-	question.probe = look_next_probe(subject->type->policy, &subject->op, &check->look, check->arena);
+	question.probe =
+		look_next_probe(subject->type->policy, &subject->op, &check->look, check->arena);
 	if (!question.probe) {
 		judge(check);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One operation being looked at: asks probe after probe, judges, decides, and hands the verdict over.
- * Drops itself when cancelled; never touches the database.
+ * One operation being looked at: asks probe after probe, judges, decides, and hands the verdict
+ * over. Drops itself when cancelled; never touches the database.
  */
 #pragma once
 

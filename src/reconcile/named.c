@@ -73,7 +73,8 @@ named_mark(struct named *named, const char *id)
 }
 
 void
-named_each_unmarked(const struct named *named, void (*call)(void *owner, const char *id), void *owner)
+named_each_unmarked(const struct named *named, void (*call)(void *owner, const char *id),
+		    void *owner)
 {
 	for (size_t i = 0; i < named->count; i++)
 		if (!named->entries[i].marked)

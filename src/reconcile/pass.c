@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass: keeps the slots full, hands verdicts to the writer, and stops asking while three batches
- * wait to be written. pump() is the only place that takes operations.
+ * One pass: keeps the slots full, hands verdicts to the writer, and stops asking while three
+ * batches wait to be written. pump() is the only place that takes operations.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct pass {
 	struct source *source;
 	struct writer *writer;
 	struct named *named; /* NULL unless ids were given */
-	struct slot *slots; /* max_in_flight */
+	struct slot *slots;  /* max_in_flight */
 	struct slot *free_slots;
 	struct slot *held; /* taken, but its target has no free slot */
 	size_t busy;	   /* slots that are not free */
@@ -54,7 +54,8 @@ static void pump(struct pass *pass);
 static void on_judged(void *owner, struct check *check);
 static void on_source_ready(void *owner, const struct err *err);
 static void on_finish(evutil_socket_t fd, short what, void *owner);
-static void on_written(void *owner, const struct writer_entry *entry, enum written outcome, int64_t revision);
+static void on_written(void *owner, const struct writer_entry *entry, enum written outcome,
+		       int64_t revision);
 static void on_progressed(void *owner);
 static void on_failed(void *owner, const struct err *err);
 
@@ -193,7 +194,8 @@ take_operation(struct pass *pass)
 }
 
 static void
-report_skipped(struct pass *pass, const char *operation_id, const char *operation_type, enum pass_skip why)
+report_skipped(struct pass *pass, const char *operation_id, const char *operation_type,
+	       enum pass_skip why)
 {
 	if (pass->observer.skipped)
 		pass->observer.skipped(pass->observer.owner, operation_id, operation_type, why);
@@ -256,8 +258,8 @@ start_one(struct pass *pass)
 static bool
 may_start(const struct pass *pass)
 {
-	return pass->state == PASS_RUNNING && !limit_reached(pass) && writer_has_room(pass->writer) &&
-	       (pass->held || pass->free_slots);
+	return pass->state == PASS_RUNNING && !limit_reached(pass) &&
+	       writer_has_room(pass->writer) && (pass->held || pass->free_slots);
 }
 
 static bool
@@ -366,7 +368,7 @@ on_source_ready(void *owner, const struct err *err)
 struct note {
 	const struct policy *policy;
 	const char *reason, *rule;
-	enum class class;
+	enum verdict_class class;
 	enum action action;
 	bool unavailable;
 };
@@ -383,7 +385,8 @@ recommended_name(const struct decision *decision)
 {
 	bool shown = decision->observed || decision->status == STATUS_MANUAL_REVIEW;
 
-	return shown && decision->recommended != ACTION_WAIT ? action_name(decision->recommended) : NULL;
+	return shown && decision->recommended != ACTION_WAIT ? action_name(decision->recommended)
+							     : NULL;
 }
 
 /* The verdict that the row carries afterwards: waiting and inconclusive leave the last one. */
@@ -394,10 +397,12 @@ fill_verdict(struct record_row *row, const struct operation *op, const struct ve
 	bool is_verdict = class_is_verdict(verdict->class);
 
 	row->class = is_verdict ? verdict->class : op->class;
-	row->reason = is_verdict ? copy(arena, verdict->reason)
-				 : *op->reason ? copy(arena, op->reason) : NULL;
-	row->recommended_action = is_verdict ? recommended_name(decision)
-				  : *op->recommended_action ? copy(arena, op->recommended_action) : NULL;
+	row->reason = is_verdict    ? copy(arena, verdict->reason)
+		      : *op->reason ? copy(arena, op->reason)
+				    : NULL;
+	row->recommended_action = is_verdict		    ? recommended_name(decision)
+				  : *op->recommended_action ? copy(arena, op->recommended_action)
+							    : NULL;
 	row->journal_class = verdict->class;
 	row->journal_reason = copy(arena, verdict->reason);
 	row->earned = verdict->earned;
@@ -421,7 +426,8 @@ build_row(struct pass *pass, struct check *check, const struct policy *policy,
 		.due_in_us = decision->due_in_us,
 		.closed_reason = copy(arena, decision->closed_reason),
 		/* What was found but not confirmed may be somebody else's. */
-		.remote_id = decision->status == STATUS_CONFIRMED ? copy(arena, verdict->remote_id) : NULL,
+		.remote_id = decision->status == STATUS_CONFIRMED ? copy(arena, verdict->remote_id)
+								  : NULL,
 		.event = decision->event,
 		.action = action_name(decision->action),
 		.rule = copy(arena, verdict->rule),
@@ -436,8 +442,8 @@ build_row(struct pass *pass, struct check *check, const struct policy *policy,
 	fill_verdict(&row, op, verdict, decision, arena);
 	strbuf_reset(&pass->evidence);
 	evidence_write(&pass->evidence, check_arena(check), &pass->options.key, &of, digest);
-	row.changed = decision->changed ||
-		      (class_is_verdict(verdict->class) && strcmp(digest, op->evidence_digest) != 0);
+	row.changed = decision->changed || (class_is_verdict(verdict->class) &&
+					    strcmp(digest, op->evidence_digest) != 0);
 	row.evidence = arena_strndup(arena, pass->evidence.data, pass->evidence.len);
 	row.evidence_digest = arena_strdup(arena, digest);
 	return row;

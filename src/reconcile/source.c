@@ -32,8 +32,8 @@ struct source {
 	void *owner;
 	struct lane *lanes;
 	size_t lanes_count;
-	size_t turn;	  /* the lane that is served next */
-	size_t fetching;  /* the lane that a page is being selected for */
+	size_t turn;	 /* the lane that is served next */
+	size_t fetching; /* the lane that a page is being selected for */
 	bool is_fetching;
 	int64_t until_us; /* TIME_NONE before the first page */
 	int page_rows;
@@ -133,8 +133,7 @@ on_rows(void *owner, struct due_rows *rows, const struct err *err)
 	lane->clock_offset_us = due_rows_now_us(rows) - clock_monotonic_us();
 	if (source->until_us == TIME_NONE)
 		source->until_us = due_rows_now_us(rows);
-	lane->exhausted = source->options->ids ||
-			  due_rows_count(rows) < (size_t)source->page_rows;
+	lane->exhausted = source->options->ids || due_rows_count(rows) < (size_t)source->page_rows;
 	refill(source);
 	source->ready(source->owner, NULL);
 }

@@ -19,7 +19,8 @@ struct source;
 /* err NULL: there may be more to take now. Never from inside a call of source. */
 typedef void source_ready_fn(void *owner, const struct err *err);
 
-struct source *source_create(const struct pass_options *options, source_ready_fn *ready, void *owner);
+struct source *source_create(const struct pass_options *options, source_ready_fn *ready,
+			     void *owner);
 void source_destroy(struct source *source);
 void source_start(struct source *source);
 
@@ -31,8 +32,8 @@ struct source_item {
 };
 
 /*
- * Takes the next operation of a type whose target has a free slot; rows and texts go into the arena.
- * False: nothing to be had now.
+ * Takes the next operation of a type whose target has a free slot; rows and texts go into the
+ * arena. False: nothing to be had now.
  */
 bool source_take(struct source *source, struct arena *arena, struct operation *ret_op,
 		 struct source_item *ret_item);

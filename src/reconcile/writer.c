@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The batch writer. A batch is a list of entries with an arena for their texts; it is written as one
- * statement, and when the database refuses or a lock is not to be had, as two halves, and so on down
- * to the one row. Order of batches is kept; only the first is being written.
+ * The batch writer. A batch is a list of entries with an arena for their texts; it is written as
+ * one statement, and when the database refuses or a lock is not to be had, as two halves, and so on
+ * down to the one row. Order of batches is kept; only the first is being written.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -193,12 +193,14 @@ writer_flush(struct writer *writer)
 }
 
 static void
-report(struct writer *writer, const struct writer_entry *entry, enum written outcome, int64_t revision)
+report(struct writer *writer, const struct writer_entry *entry, enum written outcome,
+       int64_t revision)
 {
 	writer->callbacks.written(writer->callbacks.owner, entry, outcome, revision);
 }
 
-/* What can be stored of a row that was refused: first without what came from outside, then to a person. */
+/* What can be stored of a row that was refused: first without what came from outside, then to a
+ * person. */
 static void
 reduce(struct writer_entry *entry)
 {
@@ -251,9 +253,10 @@ refused_row(struct writer *writer, struct batch *batch, const struct err *err)
 {
 	struct writer_entry *entry = &batch->entries[writer->writing.begin];
 
-	log_warning("the database refuses a verdict", F_STR("operation_id", entry->row.operation_id),
-		    F_STR("operation_type", entry->row.operation_type), F_INT("refusal", entry->refusals + 1),
-		    F_STR("error", err->text));
+	log_warning("the database refuses a verdict",
+		    F_STR("operation_id", entry->row.operation_id),
+		    F_STR("operation_type", entry->row.operation_type),
+		    F_INT("refusal", entry->refusals + 1), F_STR("error", err->text));
 	if (++entry->refusals > REFUSALS_MAX) {
 		report(writer, entry, WRITTEN_REFUSED, entry->row.revision);
 		return;
@@ -299,7 +302,8 @@ all_written(struct writer *writer, struct batch *batch, const struct record_resu
 		const struct record_result *result = &results[i - writer->writing.begin];
 
 		report(writer, &batch->entries[i],
-		       result->outcome == RECORD_DONE ? WRITTEN_DONE : WRITTEN_STALE, result->revision);
+		       result->outcome == RECORD_DONE ? WRITTEN_DONE : WRITTEN_STALE,
+		       result->revision);
 	}
 }
 

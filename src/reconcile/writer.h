@@ -35,7 +35,8 @@ struct writer_entry {
 
 struct writer_callbacks {
 	/* For every entry exactly once, unless the writer failed. */
-	void (*written)(void *owner, const struct writer_entry *entry, enum written outcome, int64_t revision);
+	void (*written)(void *owner, const struct writer_entry *entry, enum written outcome,
+			int64_t revision);
 	/* There is room again, or nothing is left to write. */
 	void (*progressed)(void *owner);
 	/* Nothing more will be written: the outcome of what was under way is unknown. Once. */
@@ -50,7 +51,8 @@ struct writer_options {
 	int batch; /* rows in one statement */
 };
 
-struct writer *writer_create(const struct writer_options *options, const struct writer_callbacks *callbacks);
+struct writer *writer_create(const struct writer_options *options,
+			     const struct writer_callbacks *callbacks);
 void writer_destroy(struct writer *writer);
 
 bool writer_has_room(const struct writer *writer); /* fewer than three batches are unwritten */
@@ -59,4 +61,5 @@ bool writer_is_idle(const struct writer *writer);
 /* Texts of an entry must live in this arena, asked for right before writer_add. */
 struct arena *writer_arena(struct writer *writer);
 void writer_add(struct writer *writer, const struct writer_entry *entry);
-void writer_flush(struct writer *writer); /* nothing more comes for now: do not wait for a full batch */
+void
+writer_flush(struct writer *writer); /* nothing more comes for now: do not wait for a full batch */

@@ -16,7 +16,7 @@ typedef void add_fn(struct params *params, const struct record_row *row);
 	}
 
 static void
-add_class_name(struct params *params, enum class class)
+add_class_name(struct params *params, enum verdict_class class)
 {
 	params_add_text(params, class == CLASS_NONE ? NULL : class_name(class));
 }

@@ -347,7 +347,7 @@ static void
 add_actions(struct arena *arena, const struct value *json, struct policy *policy)
 {
 	for (int class = CLASS_MISSING; class <= CLASS_NOT_APPLICABLE; class ++) {
-		const struct value *asked = member(json, class_name((enum class) class));
+		const struct value *asked = member(json, class_name((enum verdict_class) class));
 		struct action_row *rows = arena_array(arena, struct action_row, 16);
 		struct action_rule *rule = &policy->actions[class];
 

@@ -22,7 +22,7 @@
 /* A verdict as classify would give it, on a row as the database holds it. */
 static const struct row {
 	const char *name, *policy;
-	enum class class;
+	enum verdict_class class;
 	enum status status;
 	const char *want_row;
 	enum action action, recommended;
@@ -139,7 +139,7 @@ static const struct row {
 };
 /* clang-format on */
 
-static struct verdict verdict_of(enum class class)
+static struct verdict verdict_of(enum verdict_class class)
 {
 	return (struct verdict){
 		.class = class,
@@ -210,10 +210,10 @@ test_table(struct arena *arena)
 		const struct decision_row *last = NULL;
 
 		for (size_t i = 0; i < count; i++)
-			if (table[i].class == (enum class) class)
+			if (table[i].class == (enum verdict_class) class)
 				last = &table[i];
 		tap_ok(last && last->applies == NULL, "%s ends in an unconditional row",
-		       class_name((enum class) class));
+		       class_name((enum verdict_class) class));
 		for (size_t i = 0; i < count; i++)
 			if (table[i].class == CLASS_AMBIGUOUS &&
 			    (table[i].action == ACTION_REQUEUE ||
@@ -241,7 +241,7 @@ test_every_wish(struct arena *arena)
 		for (int n = CLASS_MISSING * STATUS_COUNT * 2; n < CLASS_COUNT * STATUS_COUNT * 2;
 		     n++) {
 			struct operation op = build_operation(arena, "{}");
-			struct verdict verdict = verdict_of((enum class)(n / (STATUS_COUNT * 2)));
+			struct verdict verdict = verdict_of((enum verdict_class)(n / (STATUS_COUNT * 2)));
 			struct decide_context context = { arena, n % 2 == 0, SENT_US, 0 };
 			struct decision d;
 

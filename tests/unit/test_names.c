@@ -14,13 +14,13 @@ test_classes(void)
 		"",	     "missing",	       "correct", "divergent",
 		"ambiguous", "not_applicable", "waiting", "inconclusive",
 	};
-	enum class back = CLASS_COUNT;
+	enum verdict_class back = CLASS_COUNT;
 
 	for (int i = 0; i < CLASS_COUNT; i++) {
-		tap_str(class_name((enum class)i), names[i], "class");
+		tap_str(class_name((enum verdict_class)i), names[i], "class");
 		tap_ok(class_from_name(names[i], &back) && (int)back == i,
 		       "class \"%s\" leads back", names[i]);
-		tap_ok(class_is_verdict((enum class)i) == (i >= 1 && i <= 5),
+		tap_ok(class_is_verdict((enum verdict_class)i) == (i >= 1 && i <= 5),
 		       "one of the five: \"%s\"", names[i]);
 	}
 	tap_ok(!class_from_name("Missing", &back), "unknown class");

@@ -112,7 +112,7 @@ static void
 check(const struct scenario *s, const struct operation *before, const struct clerk *clerk,
       enum seen seen, struct tally *t)
 {
-	enum class class = s->verdict.class;
+	enum verdict_class class = s->verdict.class;
 
 	t->missing += class == CLASS_MISSING;
 	t->correct += class == CLASS_CORRECT;

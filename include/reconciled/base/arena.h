@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory with one lifetime: what belongs to one check, or to one loaded configuration, dies together.
- * Nothing is freed singly. Alignment is that of max_align_t.
+ * Memory with one lifetime: what belongs to one check, or to one loaded configuration, dies
+ * together. Nothing is freed singly. Alignment is that of max_align_t.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct arena;
 
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena); /* accepts NULL */
-void arena_reset(struct arena *arena);   /* empties it; keeps the first block for the next user */
+void arena_reset(struct arena *arena);	 /* empties it; keeps the first block for the next user */
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed */
 char *arena_strdup(struct arena *arena, const char *text);

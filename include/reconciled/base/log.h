@@ -26,7 +26,8 @@ struct log_field {
 #define F_STR(n, v) ((struct log_field){ .type = LOG_FIELD_STR, .name = (n), .text = (v) })
 #define F_INT(n, v) ((struct log_field){ .type = LOG_FIELD_INT, .name = (n), .number = (v) })
 
-/* Process-wide, set once at start (and level again at reload). AUTO: journal if there, else logfmt. */
+/* Process-wide, set once at start (and level again at reload). AUTO: journal if there, else logfmt.
+ */
 void log_setup(enum log_level level, enum log_format format);
 const char *log_level_name(enum log_level level);
 
@@ -34,7 +35,7 @@ const char *log_level_name(enum log_level level);
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 
 #define log_at(level, message, ...)                                                                \
-	log_write((level), (message), (struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ) { 0 } })
+	log_write((level), (message), (struct log_field[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
 #define log_error(message, ...) log_at(LOG_LEVEL_ERR, message __VA_OPT__(, ) __VA_ARGS__)
 #define log_warning(message, ...) log_at(LOG_LEVEL_WARNING, message __VA_OPT__(, ) __VA_ARGS__)
 #define log_info(message, ...) log_at(LOG_LEVEL_INFO, message __VA_OPT__(, ) __VA_ARGS__)

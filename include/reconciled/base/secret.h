@@ -21,8 +21,8 @@ size_t secret_len(const struct secret *secret);
 
 /*
  * Reads "credential:NAME" ($CREDENTIALS_DIRECTORY), "file:PATH" or "env:NAME". One trailing newline
- * is stripped. Missing, empty, above 64 KiB, or with a NUL inside: ERR_INVALID naming the reference,
- * never the contents.
+ * is stripped. Missing, empty, above 64 KiB, or with a NUL inside: ERR_INVALID naming the
+ * reference, never the contents.
  */
 bool secret_load(const char *reference, struct secret **ret_secret, struct err *err) MUST_CHECK;
 

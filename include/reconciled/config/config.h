@@ -66,6 +66,7 @@ void config_print_keys(FILE *out);
 
 /*
  * One policy or target file alone, for `policy check`. The target of a policy is looked up in the
- * targets folder beside its folder when there is one. True without problems; unsupported keys are problems.
+ * targets folder beside its folder when there is one. True without problems; unsupported keys are
+ * problems.
  */
 bool config_check_file(const char *file, struct problems *problems);

@@ -26,7 +26,8 @@ void problems_add(struct problems *problems, const char *file, int line, int col
 void problems_add_unsupported(struct problems *problems, const char *file, int line, int column,
 			      const char *key);
 size_t problems_count(const struct problems *problems);
-const struct problem *problems_at(const struct problems *problems, size_t i); /* in order of place */
+const struct problem *problems_at(const struct problems *problems,
+				  size_t i); /* in order of place */
 
 /* "FILE:LINE:COLUMN: key: message", one line each. */
 void problems_print(const struct problems *problems, FILE *out);

@@ -13,11 +13,16 @@
 
 enum { LOOK_READINGS_MAX = 16 };
 
-enum control_state { CONTROL_NONE, CONTROL_FOUND, CONTROL_LOST }; /* NONE: the target declares none */
+enum control_state {
+	CONTROL_NONE,
+	CONTROL_FOUND,
+	CONTROL_LOST
+}; /* NONE: the target declares none */
 
 /* One time at which an operation was asked about. */
 struct look {
-	const struct reading *readings[LOOK_READINGS_MAX]; /* in the order in which they were asked */
+	const struct reading
+		*readings[LOOK_READINGS_MAX]; /* in the order in which they were asked */
 	size_t count;
 	int64_t at_us; /* when asking began, by the database's clock */
 	enum control_state control;
@@ -32,7 +37,7 @@ struct rule_trace {
 enum { VERDICT_TRACES_MAX = 64 };
 
 struct verdict {
-	enum class class;
+	enum verdict_class class;
 	const char *reason; /* a stable token, or one lower-case word of a `why` */
 	const char *why;    /* the text of the row, or NULL */
 	const char *rule;   /* the one that fired */

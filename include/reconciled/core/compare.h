@@ -22,7 +22,13 @@ enum compare_type {
 };
 enum compare_relation { COMPARE_IS, COMPARE_ONE_OF, COMPARE_AT_LEAST, COMPARE_NOT_BEFORE };
 enum version_order { VERSION_INTEGER, VERSION_TIME, VERSION_DOTTED, VERSION_OPAQUE };
-enum compare_result { COMPARED_EQUAL, COMPARED_DIFFERENT, COMPARED_OLDER, COMPARED_NEWER, COMPARED_UNREADABLE };
+enum compare_result {
+	COMPARED_EQUAL,
+	COMPARED_DIFFERENT,
+	COMPARED_OLDER,
+	COMPARED_NEWER,
+	COMPARED_UNREADABLE
+};
 
 struct comparison {
 	const char *name;
@@ -31,8 +37,8 @@ struct comparison {
 	enum compare_relation relation;
 	const struct operand *values; /* one, or several for ONE_OF */
 	size_t count;
-	unsigned fold;		/* text */
-	const char *tolerance;	/* number, money; NULL: exact */
+	unsigned fold;	       /* text */
+	const char *tolerance; /* number, money; NULL: exact */
 	enum version_order order;
 };
 

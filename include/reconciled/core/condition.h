@@ -15,7 +15,12 @@ struct operand {
 	const struct locator *from; /* op locator */
 };
 
-enum fold { FOLD_NONE = 0, FOLD_CASE = 1, FOLD_NFC = 2, FOLD_SPACE = 4 }; /* bits; CASE includes NFC */
+enum fold {
+	FOLD_NONE = 0,
+	FOLD_CASE = 1,
+	FOLD_NFC = 2,
+	FOLD_SPACE = 4
+}; /* bits; CASE includes NFC */
 
 enum test_kind {
 	TEST_IS,      /* operand, fold */

@@ -14,32 +14,34 @@
 /* What the process is allowed to do, beside what the policy says. */
 struct decide_context {
 	struct arena *arena; /* for what the conditions of the policy's actions look up */
-	bool observe;	   /* --observe or `observe: true`: whatever the policy's mode */
-	int64_t now_us;	   /* database clock */
-	uint64_t random;   /* for the jitter of the next look */
+	bool observe;	     /* --observe or `observe: true`: whatever the policy's mode */
+	int64_t now_us;	     /* database clock */
+	uint64_t random;     /* for the jitter of the next look */
 };
 
 struct decision {
-	const char *row;       /* name of the decision row, e.g. "missing-review" */
-	enum action action;    /* carried out, or what would be done when observing */
+	const char *row;	 /* name of the decision row, e.g. "missing-review" */
+	enum action action;	 /* carried out, or what would be done when observing */
 	enum action recommended; /* what the policy asks for; ACTION_WAIT when nothing */
-	bool observed;	       /* action is not carried out */
-	bool changed;	       /* class, reason, recommended action, status or disputed differ from the row */
-	enum status status;    /* after */
-	const char *event; /* "confirmed", "review", "closed", "judged", "observed"; NULL: no verdict */
-	const char *outbox_type; /* "operation.confirmed", or NULL: no event */
+	bool observed;		 /* action is not carried out */
+	bool changed; /* class, reason, recommended action, status or disputed differ from the row
+		       */
+	enum status status; /* after */
+	const char *
+		event; /* "confirmed", "review", "closed", "judged", "observed"; NULL: no verdict */
+	const char *outbox_type;   /* "operation.confirmed", or NULL: no event */
 	const char *closed_reason; /* or NULL */
-	bool due;	       /* false: nothing left to check */
-	int64_t due_in_us;     /* from the moment of recording */
-	bool disputed;	       /* after */
+	bool due;		   /* false: nothing left to check */
+	int64_t due_in_us;	   /* from the moment of recording */
+	bool disputed;		   /* after */
 };
 
 struct decide_case; /* what a row's test looks at */
 
 struct decision_row {
 	const char *name;
-	enum class class; /* CLASS_NONE: every verdict */
-	const char *when; /* in words, or NULL: unconditional */
+	enum verdict_class class;		       /* CLASS_NONE: every verdict */
+	const char *when;			       /* in words, or NULL: unconditional */
 	bool (*applies)(const struct decide_case *of); /* NULL with when */
 	enum action action;
 };

@@ -14,7 +14,8 @@ struct err;
 
 enum { DURATION_TEXT_MAX = 32 };
 
-/* "90s", "15m", "24h", "30d"; "200ms" only where the field allows milliseconds. At most 100 years. */
+/* "90s", "15m", "24h", "30d"; "200ms" only where the field allows milliseconds. At most 100 years.
+ */
 bool duration_parse(const char *text, bool allow_ms, int64_t *ret_us, struct err *err) MUST_CHECK;
 
 /* The shortest exact spelling ("2h", "90s", "200ms"). */

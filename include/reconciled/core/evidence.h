@@ -37,4 +37,5 @@ void evidence_write(struct strbuf *out, struct arena *arena, const struct eviden
 		    const struct evidence_of *of, char ret_digest[static 65]);
 
 /* "hmac:" and 16 hex digits. */
-void evidence_hash(const struct evidence_key *key, const char *text, size_t len, char ret[static 22]);
+void evidence_hash(const struct evidence_key *key, const char *text, size_t len,
+		   char ret[static 22]);

@@ -32,13 +32,20 @@ struct pointer {
 	size_t count; /* 0: the value itself */
 };
 
-enum locator_root { LOCATE_ITEM, LOCATE_STATUS, LOCATE_HEADER, LOCATE_BODY, LOCATE_OP_FIELD, LOCATE_OP_POINTER };
+enum locator_root {
+	LOCATE_ITEM,
+	LOCATE_STATUS,
+	LOCATE_HEADER,
+	LOCATE_BODY,
+	LOCATE_OP_FIELD,
+	LOCATE_OP_POINTER
+};
 
 struct locator {
 	enum locator_root root;
-	const char *text; /* as written */
-	struct pointer pointer; /* ITEM, BODY; OP_POINTER: below "/expected" */
-	const char *header; /* lower case */
+	const char *text;	    /* as written */
+	struct pointer pointer;	    /* ITEM, BODY; OP_POINTER: below "/expected" */
+	const char *header;	    /* lower case */
 	enum operation_field field; /* OP_FIELD */
 };
 
@@ -48,7 +55,8 @@ bool pointer_parse(struct arena *arena, const char *text, struct pointer *ret_po
 bool locator_parse(struct arena *arena, const char *text, struct locator *ret_locator,
 		   struct err *err) MUST_CHECK;
 
-/* What locators look into. item NULL: the body; response NULL: status, headers and body are absent. */
+/* What locators look into. item NULL: the body; response NULL: status, headers and body are absent.
+ */
 struct scene {
 	struct arena *arena;
 	const struct operation *op;

@@ -16,14 +16,16 @@ struct value;
 
 #define TIME_NONE INT64_MIN
 
-/* Evidence earned over several looks: for absence, and for a verdict that only a stale source gave. */
+/* Evidence earned over several looks: for absence, and for a verdict that only a stale source gave.
+ */
 struct earned {
-	/* Whose run is counted. MISSING: absences. WAITING: looks that are missing by `outcome`, kept
-	 * apart so that an old version that was seen never adds to an absence. NONE: nothing is. */
-	enum class class;
-	int looks;	   /* counted looks in an unbroken run */
-	int64_t since_us;  /* the first of them, TIME_NONE without */
-	int inconclusive;  /* looks in a row without verdict although the target answered */
+	/* Whose run is counted. MISSING: absences. WAITING: looks that are missing by `outcome`,
+	 * kept apart so that an old version that was seen never adds to an absence. NONE: nothing
+	 * is. */
+	enum verdict_class class;
+	int looks;	  /* counted looks in an unbroken run */
+	int64_t since_us; /* the first of them, TIME_NONE without */
+	int inconclusive; /* looks in a row without verdict although the target answered */
 };
 
 struct operation {
@@ -39,7 +41,7 @@ struct operation {
 	struct earned earned;
 	bool disputed;
 	/* the verdict that the row carries */
-	enum class class;
+	enum verdict_class class;
 	const char *reason;
 	const char *recommended_action;
 	const char *evidence_digest; /* hex SHA-256 of what the last journalled look saw, or "" */
@@ -78,5 +80,6 @@ const char *operation_text(const struct operation *op, enum operation_field fiel
 /* TIME_NONE when unset or when the field is no time. */
 int64_t operation_time(const struct operation *op, enum operation_field field);
 
-/* Last moment at which a send may have left: the greater of sent_at and attempt_until; TIME_NONE: never. */
+/* Last moment at which a send may have left: the greater of sent_at and attempt_until; TIME_NONE:
+ * never. */
 int64_t operation_last_send(const struct operation *op);

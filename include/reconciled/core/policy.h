@@ -29,7 +29,7 @@ struct named_template {
 /* A JSON body with placeholders in its strings: a tree of literals and templates. */
 struct json_template {
 	enum value_kind kind;
-	const char *name; /* as member */
+	const char *name;     /* as member */
 	struct template text; /* TEXT: rendered; BOOL, NUMBER: literal */
 	const struct json_template *children;
 	size_t count;
@@ -59,7 +59,13 @@ struct probe {
 	struct locator remote_id;
 };
 
-enum judge_class { JUDGE_WAITING, JUDGE_COMPARE, JUDGE_DIVERGENT, JUDGE_AMBIGUOUS, JUDGE_NOT_APPLICABLE };
+enum judge_class {
+	JUDGE_WAITING,
+	JUDGE_COMPARE,
+	JUDGE_DIVERGENT,
+	JUDGE_AMBIGUOUS,
+	JUDGE_NOT_APPLICABLE
+};
 
 struct judge_row {
 	struct condition when;
@@ -101,9 +107,9 @@ struct describe {
 
 struct policy {
 	const char *operation_type, *target;
-	const char *file;   /* where it was loaded from, for messages */
-	const char *text;   /* the whole file */
-	char digest[65];    /* hex SHA-256 of it */
+	const char *file; /* where it was loaded from, for messages */
+	const char *text; /* the whole file */
+	char digest[65];  /* hex SHA-256 of it */
 	bool enforce;
 	struct describe describe;
 	enum stakes stakes;
@@ -135,7 +141,8 @@ struct policy {
 	int64_t review_recheck_us;
 	bool review_auto_confirm;
 	int approvals;
-	bool version_order_known; /* a compared version with an order: supersession by version makes sense */
+	bool version_order_known; /* a compared version with an order: supersession by version makes
+				     sense */
 	enum version_order version_order;
 };
 

@@ -32,7 +32,8 @@ struct request {
 
 /* The answer as it came. fault REASON_COUNT: none, the status and body are there. */
 struct response {
-	enum reason fault; /* timeout refused dns tls transport truncated too_large, or REASON_COUNT */
+	enum reason
+		fault; /* timeout refused dns tls transport truncated too_large, or REASON_COUNT */
 	int status;
 	const struct header *headers;
 	size_t headers_count;

@@ -17,7 +17,10 @@ struct err;
 struct pointer;
 struct scene;
 
-enum template_encoding { TEMPLATE_PLAIN, TEMPLATE_SEGMENT }; /* SEGMENT: percent-encoded, one path segment */
+enum template_encoding {
+	TEMPLATE_PLAIN,
+	TEMPLATE_SEGMENT
+}; /* SEGMENT: percent-encoded, one path segment */
 enum template_time { TEMPLATE_RFC3339, TEMPLATE_EPOCH, TEMPLATE_EPOCH_MS, TEMPLATE_DATE };
 
 struct template_part {
@@ -29,7 +32,8 @@ struct template_part {
 	enum template_time format;
 };
 
-struct template {
+struct template
+{
 	const char *text; /* as written, for evidence */
 	const struct template_part *parts;
 	size_t count;

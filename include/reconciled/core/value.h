@@ -31,7 +31,8 @@ const char *value_kind_name(enum value_kind kind);
 static inline bool
 value_is_scalar(const struct value *value)
 {
-	return value->kind == VALUE_BOOL || value->kind == VALUE_NUMBER || value->kind == VALUE_TEXT;
+	return value->kind == VALUE_BOOL || value->kind == VALUE_NUMBER ||
+	       value->kind == VALUE_TEXT;
 }
 
 /* Member of an object, or NULL (also when it is no object). */
@@ -48,9 +49,9 @@ bool value_equal(const struct value *a, const struct value *b);
 enum value_fault { VALUE_OK, VALUE_EMPTY, VALUE_NOT_JSON, VALUE_TOO_DEEP };
 
 /*
- * Reads one JSON text (RFC 8259) exactly. A leading byte order mark is dropped. NOT_JSON: bad syntax,
- * bad UTF-8, a duplicate member, a lone surrogate, anything after the value. EMPTY: nothing but white
- * space. TOO_DEEP: more than VALUE_DEPTH_MAX levels. *ret_value is set on VALUE_OK only.
+ * Reads one JSON text (RFC 8259) exactly. A leading byte order mark is dropped. NOT_JSON: bad
+ * syntax, bad UTF-8, a duplicate member, a lone surrogate, anything after the value. EMPTY: nothing
+ * but white space. TOO_DEEP: more than VALUE_DEPTH_MAX levels. *ret_value is set on VALUE_OK only.
  */
 enum value_fault value_read_json(struct arena *arena, const char *bytes, size_t len,
 				 const struct value **ret_value);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum class {
+enum verdict_class {
 	CLASS_NONE,
 	CLASS_MISSING,
 	CLASS_CORRECT,
@@ -76,9 +76,9 @@ enum action {
 	ACTION_COUNT,
 };
 
-const char *class_name(enum class class); /* "" for CLASS_NONE */
-bool class_from_name(const char *name, enum class *ret_class);
-bool class_is_verdict(enum class class); /* one of the five classes */
+const char *class_name(enum verdict_class class); /* "" for CLASS_NONE */
+bool class_from_name(const char *name, enum verdict_class *ret_class);
+bool class_is_verdict(enum verdict_class class); /* one of the five classes */
 const char *reason_name(enum reason reason);
 bool reason_from_name(const char *name, enum reason *ret_reason);
 const char *action_name(enum action action);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libcurl's multi interface on a libevent base: the only file that knows curl multi. Takes a request
- * as plain data, gives back status, headers and a bounded body, or what went wrong.
+ * libcurl's multi interface on a libevent base: the only file that knows curl multi. Takes a
+ * request as plain data, gives back status, headers and a bounded body, or what went wrong.
  */
 #pragma once
 
@@ -36,10 +36,10 @@ enum transfer_fault {
 struct curl_peer_options {
 	int connections; /* most at once, also the pool of handles */
 	int64_t connect_timeout_us, total_timeout_us;
-	int64_t max_body_bytes;	   /* decoded */
-	const char *ca_file;	   /* or NULL */
-	/* "Name: value" sent with every request, secrets included; copied. With a control character in
-	 * one of them every transfer fails. */
+	int64_t max_body_bytes; /* decoded */
+	const char *ca_file;	/* or NULL */
+	/* "Name: value" sent with every request, secrets included; copied. With a control character
+	 * in one of them every transfer fails. */
 	const char *const *headers;
 	size_t headers_count;
 };
@@ -70,7 +70,8 @@ struct transfer_result {
 	int64_t elapsed_us;
 };
 
-/* Exactly once per transfer that was not cancelled, from the loop, never from inside transfer_start. */
+/* Exactly once per transfer that was not cancelled, from the loop, never from inside
+ * transfer_start. */
 typedef void transfer_done_fn(void *owner, const struct transfer_result *result);
 
 /* The process ignores SIGPIPE. */
@@ -80,7 +81,8 @@ void curl_loop_destroy(struct curl_loop *loop); /* after all peers */
 struct curl_peer *curl_peer_create(struct curl_loop *loop, const struct curl_peer_options *options);
 void curl_peer_destroy(struct curl_peer *peer); /* cancels what runs */
 
-/* Needs a free connection (the caller counts). What goes wrong is reported to done. Redirects are not followed. */
+/* Needs a free connection (the caller counts). What goes wrong is reported to done. Redirects are
+ * not followed. */
 struct transfer *transfer_start(struct curl_peer *peer, const struct transfer_request *request,
 				transfer_done_fn *done, void *owner);
 void transfer_cancel(struct transfer *transfer); /* done will not be called */

@@ -27,15 +27,15 @@ struct pass_type {
 struct pass_outcome {
 	const struct policy *policy;
 	const char *operation_id;
-	enum class class;
+	enum verdict_class class;
 	const char *reason, *rule;
 	enum action action;
 	enum status status; /* after */
 	int64_t revision;   /* after */
 	bool observed;	    /* the action was not carried out */
-	bool stale;	    /* dropped: somebody changed the operation meanwhile, or holds its row */
-	bool refused;	    /* the database refused even the reduced row; it stays due */
-	bool unavailable;   /* the target could not be asked */
+	bool stale;	  /* dropped: somebody changed the operation meanwhile, or holds its row */
+	bool refused;	  /* the database refused even the reduced row; it stays due */
+	bool unavailable; /* the target could not be asked */
 };
 
 enum pass_skip {

@@ -18,14 +18,15 @@ struct secret;
 struct db;
 
 struct db_options {
-	const char *conninfo; /* conninfo or URI; may name several hosts */
+	const char *conninfo;	       /* conninfo or URI; may name several hosts */
 	const struct secret *password; /* or NULL */
 	const char *application_name;
 	int64_t connect_timeout_us;   /* for each host */
 	int64_t statement_timeout_us; /* client side: then the connection is given up */
 };
 
-/* connected, or err says why not (naming host and port, never the password). Exactly once per db_connect. */
+/* connected, or err says why not (naming host and port, never the password). Exactly once per
+ * db_connect. */
 typedef void db_connected_fn(void *owner, const struct err *err);
 
 struct db *db_create(struct event_base *base, const struct db_options *options);
@@ -39,8 +40,9 @@ bool db_is_connected(const struct db *db);
 bool db_connect_wait(struct db *db, struct err *err) MUST_CHECK;
 
 /*
- * Applies what is missing of the migrations, each in one transaction, under an advisory lock; blocks.
- * report is called with a line for each applied one. A newer schema than ours is ERR_INVALID.
+ * Applies what is missing of the migrations, each in one transaction, under an advisory lock;
+ * blocks. report is called with a line for each applied one. A newer schema than ours is
+ * ERR_INVALID.
  */
 typedef void db_migrated_fn(void *owner, const char *name);
 bool db_migrate(const struct db_options *options, db_migrated_fn *report, void *owner,

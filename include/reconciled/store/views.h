@@ -30,8 +30,8 @@ enum view_type view_column_type(const struct view *view, size_t column);
 
 struct list_filter {
 	const char *operation_type, *status, *class, *reason, *entity_id, *scope; /* NULL: any */
-	int64_t older_than_us; /* 0: any */
-	const char *after_id;  /* page on; NULL: from the start */
+	int64_t older_than_us;							  /* 0: any */
+	const char *after_id; /* page on; NULL: from the start */
 	int limit;
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The daemon's statements: check the schema, publish the loaded policies, take due operations,
- * record verdicts. One domain step is one statement. Error codes: TRANSIENT the connection failed or
- * the server is going away; BUSY a lock was not to be had (lock timeout, deadlock, serialization);
- * INVALID the server refuses the data; FATAL anything else (missing schema, missing right).
+ * record verdicts. One domain step is one statement. Error codes: TRANSIENT the connection failed
+ * or the server is going away; BUSY a lock was not to be had (lock timeout, deadlock,
+ * serialization); INVALID the server refuses the data; FATAL anything else (missing schema, missing
+ * right).
  */
 #pragma once
 
@@ -20,10 +21,12 @@ struct err;
 /* err NULL: done. */
 typedef void store_done_fn(void *owner, const struct err *err);
 
-/* FATAL names the command that mends it: schema missing or older (reconciled --migrate), or newer than ours. */
+/* FATAL names the command that mends it: schema missing or older (reconciled --migrate), or newer
+ * than ours. */
 void store_check_schema(struct db *db, store_done_fn *done, void *owner);
 
-/* Writes the loaded policies to operation_types and policies; makes observed ones due that are enforced now. */
+/* Writes the loaded policies to operation_types and policies; makes observed ones due that are
+ * enforced now. */
 void store_publish_policies(struct db *db, const struct policy *policies, size_t count,
 			    store_done_fn *done, void *owner);
 
@@ -39,18 +42,24 @@ struct due_request {
 	int limit;
 };
 
-typedef void store_due_fn(void *owner, struct due_rows *rows, const struct err *err); /* rows are the owner's */
-void store_fetch_due(struct db *db, const struct due_request *request, store_due_fn *done, void *owner);
+typedef void store_due_fn(void *owner, struct due_rows *rows,
+			  const struct err *err); /* rows are the owner's */
+void store_fetch_due(struct db *db, const struct due_request *request, store_due_fn *done,
+		     void *owner);
 
 /* These operations, due or not, paused or not, in order of id; an unknown id has no row. */
-void store_fetch_ids(struct db *db, const char *const *ids, size_t count, store_due_fn *done, void *owner);
+void store_fetch_ids(struct db *db, const char *const *ids, size_t count, store_due_fn *done,
+		     void *owner);
 
 void due_rows_destroy(struct due_rows *rows);
 size_t due_rows_count(const struct due_rows *rows);
-int64_t due_rows_now_us(const struct due_rows *rows); /* database clock of the statement, also without rows */
-bool due_rows_is_paused(const struct due_rows *rows, size_t i); /* its type is; store_fetch_ids only */
+int64_t due_rows_now_us(
+	const struct due_rows *rows); /* database clock of the statement, also without rows */
+bool due_rows_is_paused(const struct due_rows *rows,
+			size_t i); /* its type is; store_fetch_ids only */
 /* Row i, copied into the arena; expected is parsed (NULL when it is unreadable). */
-void due_rows_decode(const struct due_rows *rows, size_t i, struct arena *arena, struct operation *ret_op);
+void due_rows_decode(const struct due_rows *rows, size_t i, struct arena *arena,
+		     struct operation *ret_op);
 
 /* How many operations are due whose type is not among these. */
 typedef void store_count_fn(void *owner, int64_t count, const struct err *err);
@@ -67,18 +76,18 @@ struct record_row {
 	int64_t revision; /* as selected */
 	int checks;	  /* as selected */
 	enum status from, to;
-	bool changed; /* false: counters and due_at only, no revision, no journal row */
-	enum class class; /* what the row carries afterwards; CLASS_NONE is null */
+	bool changed;		  /* false: counters and due_at only, no revision, no journal row */
+	enum verdict_class class; /* what the row carries afterwards; CLASS_NONE is null */
 	const char *reason, *recommended_action, *closed_reason, *remote_id;
 	struct earned earned;
 	bool disputed;
 	bool due;
 	int64_t due_in_us;
 	const char *event, *action, *rule, *evidence, *evidence_digest, *policy_digest;
-	enum class journal_class; /* of this look, also waiting and inconclusive */
+	enum verdict_class journal_class; /* of this look, also waiting and inconclusive */
 	const char *journal_reason;
-	const char *outbox_type;  /* NULL: no event */
-	enum class tally_class;
+	const char *outbox_type; /* NULL: no event */
+	enum verdict_class tally_class;
 	enum action tally_action;
 };
 
@@ -91,7 +100,8 @@ struct record_result {
 
 /* results[i] belongs to rows[i]; valid until the callback returns. With err nothing was written,
  * or (TRANSIENT while committing) it is unknown whether it was. */
-typedef void store_recorded_fn(void *owner, const struct record_result *results, const struct err *err);
+typedef void store_recorded_fn(void *owner, const struct record_result *results,
+			       const struct err *err);
 
 /* One statement, all or none. actor: "reconciled:NAME". Rows are sorted by id inside. */
 struct record_batch {
@@ -99,4 +109,5 @@ struct record_batch {
 	const struct record_row *rows;
 	size_t count;
 };
-void store_record(struct db *db, const struct record_batch *batch, store_recorded_fn *done, void *owner);
+void store_record(struct db *db, const struct record_batch *batch, store_recorded_fn *done,
+		  void *owner);
