@@ -102,7 +102,7 @@ count_kinds(const struct view *exceptions, struct kind_count *counts)
 			continue;
 		if (k == used)
 			counts[used++] = (struct kind_count){ .kind = kind };
-		counts[k].count += count ? atoll(count) : 1;
+		counts[k].count += count ? strtoll(count, NULL, 10) : 1;
 	}
 	return used;
 }
