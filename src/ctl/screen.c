@@ -70,18 +70,17 @@ screen_init(struct screen *ret_screen)
 }
 
 void
-screen_put(const struct screen *screen, struct strbuf *out, enum tone tone, const char *text,
-	   int width, int pad)
+screen_put(const struct screen *screen, struct strbuf *out, const struct screen_cell *cell)
 {
-	bool coloured = screen->colour && tone != TONE_PLAIN;
+	bool coloured = screen->colour && cell->tone != TONE_PLAIN;
 	int used;
 
 	if (coloured)
-		strbuf_puts(out, sequences[tone]);
-	used = text_clean(out, text, width, screen->ascii);
+		strbuf_puts(out, sequences[cell->tone]);
+	used = text_clean(out, cell->text, cell->width, screen->ascii);
 	if (coloured)
 		strbuf_puts(out, "\033[0m");
-	for (; used < pad; used++)
+	for (; used < cell->pad; used++)
 		strbuf_putc(out, ' ');
 }
 
@@ -90,7 +89,7 @@ screen_line(const struct screen *screen, enum tone tone, const char *text)
 {
 	struct strbuf line = { 0 };
 
-	screen_put(screen, &line, tone, text, screen->width, 0);
+	screen_put(screen, &line, &(struct screen_cell){ tone, text, screen->width, 0 });
 	fprintf(screen->out, "%s\n", strbuf_text(&line));
 	strbuf_finish(&line);
 }
@@ -127,8 +126,8 @@ print_field_line(const struct screen *screen, const struct field_line *field, co
 
 	for (int i = 0; i < field->indent; i++)
 		strbuf_putc(&line, ' ');
-	screen_put(screen, &line, TONE_QUIET, heading, TEXT_WIDTH_ANY, HEADING_WIDTH);
-	screen_put(screen, &line, field->tone, text, field->room, 0);
+	screen_put(screen, &line, &(struct screen_cell){ TONE_QUIET, heading, TEXT_WIDTH_ANY, HEADING_WIDTH });
+	screen_put(screen, &line, &(struct screen_cell){ field->tone, text, field->room, 0 });
 	fprintf(screen->out, "%s\n", strbuf_text(&line));
 	strbuf_finish(&line);
 }

@@ -21,9 +21,15 @@ enum tone { TONE_PLAIN, TONE_STRONG, TONE_QUIET, TONE_GOOD, TONE_BAD, TONE_UNSUR
 /* Looks at standard output and the environment; the locale must be set. */
 void screen_init(struct screen *ret_screen);
 
-/* Appends the cleaned text in its tone, cut to width and padded to pad columns. */
-void screen_put(const struct screen *screen, struct strbuf *out, enum tone tone, const char *text,
-		int width, int pad);
+struct screen_cell {
+	enum tone tone;
+	const char *text;
+	int width; /* cut to it, or TEXT_WIDTH_ANY */
+	int pad;   /* filled with spaces up to it */
+};
+
+/* Appends the cleaned text in its tone. */
+void screen_put(const struct screen *screen, struct strbuf *out, const struct screen_cell *cell);
 
 /* Prints one cleaned line, cut to the screen's width. */
 void screen_line(const struct screen *screen, enum tone tone, const char *text);

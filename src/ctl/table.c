@@ -105,44 +105,67 @@ shrink(int *widths, size_t count, int room)
 	}
 }
 
+/* How the rows of one table are printed. */
+struct layout {
+	const struct screen *screen;
+	int *widths;
+	int indent;
+};
+
 static void
-print_row(const struct table *table, const struct screen *screen, const char *const *cells,
-	  const int *widths, bool heading, int indent)
+put_spaces(struct strbuf *line, int count)
 {
+	for (; count > 0; count--)
+		strbuf_putc(line, ' ');
+}
+
+static void
+put_cell(const struct layout *layout, struct strbuf *line, const struct table_column *column,
+	 struct screen_cell *cell)
+{
+	int used = column->right ? text_width(cell->text, layout->screen->ascii) : cell->width;
+
+	put_spaces(line, cell->width - used);
+	screen_put(layout->screen, line, cell);
+}
+
+static void
+print_row(const struct table *table, const struct layout *layout, const char *const *cells, bool heading)
+{
+	size_t last = table->columns_count - 1;
 	struct strbuf line = { 0 };
 
-	for (int i = 0; i < indent; i++)
-		strbuf_putc(&line, ' ');
-	for (size_t c = 0; c < table->columns_count; c++) {
-		bool last = c + 1 == table->columns_count;
-		int used = text_width(cells[c], screen->ascii);
+	put_spaces(&line, layout->indent);
+	for (size_t c = 0; c <= last; c++) {
+		struct screen_cell cell = { .tone = heading ? TONE_QUIET : screen_tone_of(cells[c]),
+					    .text = cells[c],
+					    .width = layout->widths[c] };
 
-		for (int i = table->columns[c].right ? used : widths[c]; i < widths[c]; i++)
-			strbuf_putc(&line, ' ');
-		screen_put(screen, &line, heading ? TONE_QUIET : screen_tone_of(cells[c]), cells[c], widths[c],
-			   last ? 0 : table->columns[c].right ? 0 : widths[c]);
-		if (!last)
-			strbuf_puts(&line, "  ");
+		if (c < last && !table->columns[c].right)
+			cell.pad = cell.width;
+		put_cell(layout, &line, &table->columns[c], &cell);
+		put_spaces(&line, c < last ? GAP : 0);
 	}
-	fprintf(screen->out, "%s\n", strbuf_text(&line));
+	fprintf(layout->screen->out, "%s\n", strbuf_text(&line));
 	strbuf_finish(&line);
 }
 
 void
 table_print(const struct table *table, const struct screen *screen, int indent)
 {
-	int *widths = xcalloc(table->columns_count, sizeof(*widths));
 	const char **headings = xcalloc(table->columns_count, sizeof(*headings));
+	struct layout layout = { .screen = screen,
+				 .widths = xcalloc(table->columns_count, sizeof(*layout.widths)),
+				 .indent = indent };
 
-	measure(table, screen->ascii, widths);
+	measure(table, screen->ascii, layout.widths);
 	if (screen->width != TEXT_WIDTH_ANY)
-		shrink(widths, table->columns_count, screen->width - indent);
+		shrink(layout.widths, table->columns_count, screen->width - indent);
 	for (size_t c = 0; c < table->columns_count; c++)
 		headings[c] = table->columns[c].heading;
-	print_row(table, screen, headings, widths, true, indent);
+	print_row(table, &layout, headings, true);
 	for (size_t r = 0; r < table_rows(table); r++)
-		print_row(table, screen, (const char *const *)table->cells + r * table->columns_count, widths,
-			  false, indent);
+		print_row(table, &layout, (const char *const *)table->cells + r * table->columns_count, false);
 	free(headings);
-	free(widths);
+	free(layout.widths);
 }
