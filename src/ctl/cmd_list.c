@@ -79,7 +79,7 @@ static void
 print_operations(const struct screen *screen, const struct view *view, size_t count)
 {
 	static const struct table_column columns[] = {
-		TABLE_LEFT("OPERATION"), TABLE_LEFT("TYPE"),	TABLE_LEFT("STATUS"),	   TABLE_LEFT("VERDICT"),
+		TABLE_KEEP("OPERATION"), TABLE_LEFT("TYPE"),	TABLE_LEFT("STATUS"),	   TABLE_LEFT("VERDICT"),
 		TABLE_LEFT("ENTITY"),	 TABLE_LEFT("VERSION"), TABLE_LEFT("RECOMMENDED"), TABLE_LEFT("REQUESTED"),
 	};
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
@@ -158,11 +158,23 @@ print_case(struct ctl *ctl, const struct view *view, size_t row)
 	strbuf_finish(&words);
 }
 
-/* The id to go on after, or NULL: one row more than wanted was asked for. */
-static const char *
-next_of(const struct view *view, int limit)
+/*
+ * How many rows are shown, one more than wanted having been asked for. An operation with two reasons
+ * stands in two rows, which stay on one page unless they alone fill it.
+ */
+static size_t
+count_shown(const struct view *view, size_t limit, const char **ret_next)
 {
-	return view_rows(view) > (size_t)limit ? facts_get(view, (size_t)limit - 1, "operation_id") : NULL;
+	size_t count = limit;
+
+	*ret_next = NULL;
+	if (view_rows(view) <= limit)
+		return view_rows(view);
+	while (count > 1 && strcmp(facts_text(view, count - 1, "operation_id"),
+				   facts_text(view, count, "operation_id")) == 0)
+		count--;
+	*ret_next = facts_text(view, count - 1, "operation_id");
+	return count;
 }
 
 static void
@@ -204,6 +216,7 @@ run(struct ctl *ctl, int argc, char **argv)
 	enum ctl_exit code = ctl_connect(ctl);
 	struct list_filter filter = options.filter;
 	struct view *view = NULL;
+	const char *next;
 	struct err err = { 0 };
 	size_t count;
 	bool ok;
@@ -215,11 +228,11 @@ run(struct ctl *ctl, int argc, char **argv)
 				: view_operations(ctl->db, &filter, &view, &err);
 	if (!ok)
 		return ctl_fail(CTL_REFUSED, "%s", err.text);
-	count = view_rows(view) > (size_t)options.filter.limit ? (size_t)options.filter.limit : view_rows(view);
+	count = count_shown(view, (size_t)options.filter.limit, &next);
 	if (ctl->json)
-		print_json(view, count, next_of(view, options.filter.limit));
+		print_json(view, count, next);
 	else
-		print_list(ctl, view, count, next_of(view, options.filter.limit));
+		print_list(ctl, view, count, next);
 	view_destroy(view);
 	return CTL_DONE;
 }

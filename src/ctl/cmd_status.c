@@ -58,7 +58,7 @@ static void
 print_types(const struct screen *screen, const struct view *view)
 {
 	static const struct table_column columns[] = {
-		TABLE_LEFT("TYPE"), TABLE_LEFT("MODE"), TABLE_LEFT("STATUS"), TABLE_RIGHT("OPEN"), TABLE_RIGHT("OLDEST"), TABLE_RIGHT("DUE"),
+		TABLE_KEEP("TYPE"), TABLE_LEFT("MODE"), TABLE_LEFT("STATUS"), TABLE_RIGHT("OPEN"), TABLE_RIGHT("OLDEST"), TABLE_RIGHT("DUE"),
 		TABLE_RIGHT("PAST DEADLINE"),
 	};
 	struct table *table = table_create(columns, ARRAY_LEN(columns));

@@ -13,6 +13,7 @@
 #include "reconciled/config/config.h"
 #include "reconciled/config/problems.h"
 #include "reconciled/store/db.h"
+#include "reconciled/store/work.h"
 #include "text.h"
 
 enum ctl_exit
@@ -53,6 +54,34 @@ load_config(struct ctl *ctl)
 	return ctl->config ? CTL_DONE : CTL_USAGE;
 }
 
+struct schema_check {
+	bool done;
+	struct err err;
+};
+
+static void
+on_checked(void *owner, const struct err *err)
+{
+	struct schema_check *check = owner;
+
+	check->done = true;
+	if (err != NULL)
+		check->err = *err;
+}
+
+/* A missing or older schema is named once, with the command that mends it. */
+static bool
+check_schema(struct ctl *ctl, struct err *err)
+{
+	struct schema_check check = { 0 };
+
+	store_check_schema(ctl->db, on_checked, &check);
+	while (!check.done && event_base_loop(ctl->base, EVLOOP_ONCE) == 0)
+		continue;
+	*err = check.err;
+	return check.done && check.err.code == ERR_NONE;
+}
+
 enum ctl_exit
 ctl_connect(struct ctl *ctl)
 {
@@ -69,7 +98,7 @@ ctl_connect(struct ctl *ctl)
 	if (ctl->base == NULL)
 		return ctl_fail(CTL_REFUSED, "could not start an event loop");
 	ctl->db = db_create(ctl->base, &options);
-	if (!db_connect_wait(ctl->db, &err))
+	if (!db_connect_wait(ctl->db, &err) || !check_schema(ctl, &err))
 		return ctl_fail(CTL_REFUSED, "%s", err.text);
 	return CTL_DONE;
 }

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reconciled/base/attributes.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/base/xalloc.h"
 #include "screen.h"
 #include "text.h"
 
-enum { GAP = 2, COLUMN_MIN = 6 };
+enum { GAP = 2, COLUMN_MIN = 6, COLUMN_LEAST = 2 };
 
 struct table {
 	const struct table_column *columns;
@@ -84,24 +85,35 @@ measure(const struct table *table, bool ascii, int *widths)
 	}
 }
 
-/* Takes columns from the widest one until the row fits, or nothing can be taken any more. */
-static void
-shrink(int *widths, size_t count, int room)
+/* The widest column above min, of those to be kept or of the others; or -1. */
+static int
+widest(const struct table *table, const int *widths, bool keep, int min)
 {
-	int total = GAP * ((int)count - 1);
-	size_t widest;
+	int found = -1;
 
-	for (size_t c = 0; c < count; c++)
+	for (size_t c = 0; c < table->columns_count; c++)
+		if (table->columns[c].keep == keep && widths[c] > min && (found < 0 || widths[c] > widths[found]))
+			found = (int)c;
+	return found;
+}
+
+/* Takes from the widest column until the row fits, or nothing can be taken any more. */
+static void
+shrink(const struct table *table, int *widths, int room)
+{
+	static const struct {
+		bool keep;
+		int min;
+	} rounds[] = { { false, COLUMN_MIN }, { true, COLUMN_MIN }, { false, COLUMN_LEAST }, { true, COLUMN_LEAST } };
+	int total = GAP * ((int)table->columns_count - 1), column;
+
+	for (size_t c = 0; c < table->columns_count; c++)
 		total += widths[c];
-	while (total > room) {
-		widest = 0;
-		for (size_t c = 1; c < count; c++)
-			if (widths[c] > widths[widest])
-				widest = c;
-		if (widths[widest] <= COLUMN_MIN)
-			return;
-		widths[widest]--;
-		total--;
+	for (size_t r = 0; r < ARRAY_LEN(rounds) && total > room; r++) {
+		while (total > room && (column = widest(table, widths, rounds[r].keep, rounds[r].min)) >= 0) {
+			widths[column]--;
+			total--;
+		}
 	}
 }
 
@@ -160,7 +172,7 @@ table_print(const struct table *table, const struct screen *screen, int indent)
 
 	measure(table, screen->ascii, layout.widths);
 	if (screen->width != TEXT_WIDTH_ANY)
-		shrink(layout.widths, table->columns_count, screen->width - indent);
+		shrink(table, layout.widths, screen->width - indent);
 	for (size_t c = 0; c < table->columns_count; c++)
 		headings[c] = table->columns[c].heading;
 	print_row(table, &layout, headings, true);

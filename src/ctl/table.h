@@ -12,9 +12,11 @@ struct screen;
 struct table_column {
 	const char *heading;
 	bool right; /* numbers */
+	bool keep;  /* cut after all others: what people copy */
 };
 
 #define TABLE_LEFT(text) { .heading = (text) }
+#define TABLE_KEEP(text) { .heading = (text), .keep = true }
 #define TABLE_RIGHT(text) { .heading = (text), .right = true }
 
 struct table;
