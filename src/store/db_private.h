@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A connection from inside: db.c makes and loses it, db_statements.c sends over it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <event2/event.h>
+
+#include "db_send.h"
+#include "hosts.h"
+#include "reconciled/base/err.h"
+#include "reconciled/base/strbuf.h"
+#include "reconciled/store/db.h"
+
+enum db_state { DB_CLOSED, DB_CONNECTING, DB_READY, DB_RUNNING };
+
+struct waiting {
+	const struct sql_statement *statement;
+	struct params params;
+	bool text;
+	db_result_fn *done;
+	void *context; /* owned */
+	struct waiting *next;
+};
+
+struct db {
+	struct event_base *base;
+	struct db_options options; /* points to what follows */
+	char *application_name;
+	struct secret *password;
+	struct hosts hosts;
+	struct err bad_options; /* told by db_connect */
+	enum db_state state;
+	PGconn *conn;
+	size_t host;		/* being tried */
+	struct strbuf failures; /* of the hosts before it */
+	struct event *socket;	/* connecting: one shot; then EV_READ that stays */
+	struct event *writable;
+	struct event *timer; /* of the host or the statement */
+	struct event *later; /* what must not happen inside a call */
+	db_connected_fn *connected;
+	void *connected_owner;
+	struct waiting *first, **last;
+	PGresult *result; /* of the statement under way */
+	int entered;	  /* callbacks on the stack */
+	bool destroyed;	  /* by one of them */
+};
+
+/* Around what the loop calls: db may be destroyed in between and is freed when the last leaves. */
+void db_enter(struct db *db);
+void db_leave(struct db *db);
+
+void db_set_timer(struct db *db, int64_t after_us);
+void db_set_later(struct db *db);
+
+/* Does what can be done in this state without waiting. */
+void db_step(struct db *db);
+
+/* Closes the connection and tells everybody who waits. */
+void db_lose(struct db *db, const char *why);
+
+/* db_statements.c. Everybody who waits now learns err; who comes during that waits on. */
+void statements_fail_all(struct db *db, const struct err *err);
+void statements_send_first(struct db *db);
+void statements_on_readable(evutil_socket_t fd, short what, void *db);
+void statements_on_writable(evutil_socket_t fd, short what, void *db);
