@@ -4,6 +4,7 @@
  */
 #include "settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -166,7 +167,7 @@ settle_instance_name(struct loading *loading, const struct node *root, struct lo
 
 	if (!node) {
 		if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0')
-			strcpy(host, "reconciled");
+			snprintf(host, sizeof(host), "reconciled");
 		loaded->config.instance_name = arena_strdup(loading->arena, host);
 	} else if (loaded->config.instance_name &&
 		   (strlen(node->text) > INSTANCE_NAME_MAX || !is_printable(node->text))) {

@@ -136,7 +136,7 @@ unix_address(const char *path, union address *ret, int *ret_len, struct err *err
 	if (strlen(path) >= sizeof(ret->local.sun_path))
 		return err_set(err, ERR_INVALID, "socket path \"%s\" is too long", path);
 	ret->local.sun_family = AF_UNIX;
-	strcpy(ret->local.sun_path, path);
+	memcpy(ret->local.sun_path, path, strlen(path) + 1);
 	*ret_len = sizeof(ret->local);
 	unlink(path);
 	return true;
@@ -153,9 +153,7 @@ numeric_address(char *host, const char *port, union address *ret, int *ret_len)
 		host[len - 1] = '\0';
 		host++;
 	}
-	if (strcmp(host, "localhost") == 0)
-		strcpy(host, "127.0.0.1");
-	if (getaddrinfo(host, port, &hints, &found) != 0)
+	if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0)
 		return false;
 	memcpy(ret, found->ai_addr, found->ai_addrlen);
 	*ret_len = (int)found->ai_addrlen;
