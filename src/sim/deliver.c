@@ -24,6 +24,7 @@ struct pending {
 	struct evhttp_request *request;
 	enum delivery how;
 	struct answer answer;
+	char *type; /* of the answer: a behaviour may be gone before it is sent */
 };
 
 static struct timeval
@@ -133,6 +134,7 @@ pending_over(struct pending *pending)
 	send_now(pending->request, &pending->answer, pending->how);
 	event_free(pending->timer);
 	strbuf_finish(&pending->answer.body);
+	free(pending->type);
 	free(pending);
 }
 
@@ -168,6 +170,8 @@ deliver(struct sim *sim, struct evhttp_request *request, struct answer *answer,
 	pending->request = request;
 	pending->how = plan->lose;
 	pending->answer = *answer;
+	if (answer->type)
+		pending->answer.type = pending->type = xstrdup(answer->type);
 	wait_for(sim, pending, plan->lose == DELIVERY_HANG ? hang_us : plan->latency_us);
 }
 

@@ -50,8 +50,8 @@ struct call {
 };
 
 struct answer {
-	int status; /* 0: none */
-	const char *type;
+	int status;	  /* 0: none */
+	const char *type; /* borrowed until deliver() returns */
 	struct strbuf body;
 	int64_t retry_after_us;
 	bool replayed;

@@ -249,6 +249,17 @@ def test_canned_answers(sim):
     assert sim.get("/customers/late").status == 404
 
 
+def test_a_behaviour_may_go_before_its_answer(sim):
+    sim.behave({"id": "late", "status": 200, "type": "text/x-late", "body": "x", "latency": "1s"})
+    with socket.create_connection(tuple(sim.address.split(":"))) as client:
+        client.sendall(b"GET /customers/late HTTP/1.1\r\nHost: x\r\n\r\n")
+        while sim.admin("GET", "behaviours")["data"][0]["matched"] == 0:
+            time.sleep(0.01)
+        sim.honest()
+        client.settimeout(10)
+        assert b"text/x-late" in client.recv(4096)
+
+
 def test_bad_requests_are_refused(sim):
     assert sim.request("PUT", "/customers/c1", [1]).status == 400
     assert sim.request("POST", "/customers/c1/x", {}).status == 405
