@@ -3,34 +3,74 @@
  * SHA-256 and HMAC by libcrypto; FNV-1a for tables in memory.
  */
 #include <assert.h>
-#include <limits.h>
+#include <stdlib.h>
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 
 #include "reconciled/base/hash.h"
+#include "reconciled/base/xalloc.h"
+
+struct hmac {
+	EVP_MAC_CTX *keyed;
+};
 
 void
 hash_sha256(const void *data, size_t len, unsigned char ret[static HASH_SHA256_BYTES])
 {
-	static const EVP_MD *sha256; /* fetched once: EVP_sha256() looks it up at every use */
+	/* Kept: fetching and allocating cost more than hashing what is hashed here. */
+	static const EVP_MD *sha256;
+	static EVP_MD_CTX *context;
 	int ok;
 
-	if (!sha256)
+	if (!context) {
 		sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-	ok = EVP_Digest(data, len, ret, NULL, sha256, NULL);
-	assert(ok == 1);
+		context = EVP_MD_CTX_new();
+	}
+	ok = EVP_DigestInit_ex2(context, sha256, NULL) && EVP_DigestUpdate(context, data, len) &&
+	     EVP_DigestFinal_ex(context, ret, NULL);
+	assert(ok);
+}
+
+struct hmac *
+hmac_create(const void *key, size_t len)
+{
+	static char sha256[] = "SHA256";
+	const OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, sha256, 0),
+		OSSL_PARAM_construct_end(),
+	};
+	EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+	struct hmac *hmac = xcalloc(1, sizeof(*hmac));
+	int ok;
+
+	hmac->keyed = EVP_MAC_CTX_new(mac); /* holds mac from here on */
+	EVP_MAC_free(mac);
+	ok = EVP_MAC_init(hmac->keyed, key, len, params);
+	assert(ok);
+	return hmac;
 }
 
 void
-hash_hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,
-		 unsigned char ret[static HASH_SHA256_BYTES])
+hmac_destroy(struct hmac *hmac)
 {
-	unsigned char *mac;
+	if (!hmac)
+		return;
+	EVP_MAC_CTX_free(hmac->keyed);
+	free(hmac);
+}
 
-	assert(key_len <= INT_MAX);
-	mac = HMAC(EVP_sha256(), key, (int)key_len, data, len, ret, NULL);
-	assert(mac != NULL);
+void
+hmac_sha256(struct hmac *hmac, const void *data, size_t len,
+	    unsigned char ret[static HASH_SHA256_BYTES])
+{
+	/* No key: begins anew with the one of hmac_create. */
+	int ok = EVP_MAC_init(hmac->keyed, NULL, 0, NULL) &&
+		 EVP_MAC_update(hmac->keyed, data, len) &&
+		 EVP_MAC_final(hmac->keyed, ret, NULL, HASH_SHA256_BYTES);
+
+	assert(ok);
 }
 
 void

@@ -63,6 +63,21 @@ strbuf_putc(struct strbuf *buf, char c)
 }
 
 void
+strbuf_put_int(struct strbuf *buf, long long number)
+{
+	char digits[24], *at = digits + sizeof(digits);
+	unsigned long long left = number < 0 ? 0 - (unsigned long long)number
+					     : (unsigned long long)number;
+
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (number < 0)
+		*--at = '-';
+	strbuf_add(buf, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+void
 strbuf_printf(struct strbuf *buf, const char *fmt, ...)
 {
 	va_list args, again;

@@ -22,9 +22,9 @@ static const struct evidence_limits limits[] = {
 };
 
 struct writing {
-	struct evidence_json *json;
+	struct evidence_json json;
 	struct arena *arena;
-	const struct evidence_key *key;
+	struct hmac *key;
 	const struct evidence_of *of;
 };
 
@@ -38,11 +38,11 @@ is_kept(const struct policy *policy, const struct locator *locator)
 }
 
 void
-evidence_hash(const struct evidence_key *key, const char *text, size_t len, char ret[static 22])
+evidence_hash(struct hmac *key, const char *text, size_t len, char ret[static 22])
 {
 	unsigned char mac[HASH_SHA256_BYTES];
 
-	hash_hmac_sha256(key->bytes, key->len, text, len, mac);
+	hmac_sha256(key, text, len, mac);
 	memcpy(ret, "hmac:", 5);
 	hash_hex(mac, 8, ret + 5);
 }
@@ -53,8 +53,11 @@ add_shown(struct writing *w, const char *text, size_t len)
 {
 	char hash[22];
 
-	evidence_hash(w->key, text, len, hash);
-	evidence_json_text(w->json, text, len, hash);
+	if (!evidence_json_begin_text(&w->json, text, len)) {
+		evidence_hash(w->key, text, len, hash);
+		evidence_json_mark(&w->json, hash);
+	}
+	evidence_json_end_text(&w->json);
 }
 
 static void
@@ -63,16 +66,16 @@ add_hashed(struct writing *w, const char *text, size_t len)
 	char hash[22];
 
 	evidence_hash(w->key, text, len, hash);
-	evidence_json_text(w->json, hash, strlen(hash), NULL);
+	evidence_json_string(&w->json, hash);
 }
 
 static void
 add_value(struct writing *w, const struct value *value, bool shown)
 {
 	if (value->kind == VALUE_NULL)
-		evidence_json_null(w->json);
+		evidence_json_null(&w->json);
 	else if (!value_is_scalar(value))
-		evidence_json_string(w->json, value_kind_name(value->kind));
+		evidence_json_string(&w->json, value_kind_name(value->kind));
 	else if (shown)
 		add_shown(w, value->text, value->len);
 	else
@@ -86,10 +89,10 @@ add_located(struct writing *w, const struct located *found, bool shown)
 		add_value(w, found->values[0], shown);
 		return;
 	}
-	evidence_json_open_list(w->json);
-	for (size_t i = 0; i < found->count && evidence_json_has_room(w->json, i); i++)
+	evidence_json_open_list(&w->json, NULL);
+	for (size_t i = 0; i < found->count && evidence_json_has_room(&w->json, i); i++)
 		add_value(w, found->values[i], shown);
-	evidence_json_close_list(w->json);
+	evidence_json_close_list(&w->json);
 }
 
 static struct scene
@@ -113,27 +116,27 @@ add_locators(struct writing *w, const char *member, const struct locator *locato
 	struct scene scene = scene_of(w);
 	bool open = false;
 
-	for (size_t i = 0; i < count && evidence_json_has_room(w->json, i); i++) {
+	for (size_t i = 0; i < count && evidence_json_has_room(&w->json, i); i++) {
 		struct located found = locator_find(&scene, &locators[i]);
 
 		if (found.count == 0)
 			continue;
 		if (!open)
-			evidence_json_open(w->json, member);
+			evidence_json_open(&w->json, member);
 		open = true;
-		evidence_json_name(w->json, locators[i].text);
+		evidence_json_name(&w->json, locators[i].text);
 		add_located(w, &found, shown);
 	}
 	if (open)
-		evidence_json_close(w->json);
+		evidence_json_close(&w->json);
 }
 
 static void
 add_side(struct writing *w, const char *member, const char *text, bool shown)
 {
-	evidence_json_name(w->json, member);
+	evidence_json_begin_member(&w->json, member);
 	if (text == NULL)
-		evidence_json_null(w->json);
+		evidence_json_null(&w->json);
 	else if (shown)
 		add_shown(w, text, strlen(text));
 	else
@@ -161,12 +164,12 @@ add_field(struct writing *w, const struct compared *compared)
 	const struct policy *policy = w->of->policy;
 	const struct comparison *by = compared->by;
 
-	evidence_json_open(w->json, NULL);
-	evidence_json_member(w->json, "field", by->name);
-	evidence_json_member(w->json, "result", compare_result_name(compared->result));
+	evidence_json_open(&w->json, NULL);
+	evidence_json_member(&w->json, "field", by->name);
+	evidence_json_member(&w->json, "result", compare_result_name(compared->result));
 	add_side(w, "expected", compared->expected, shows_expected(policy, by));
 	add_side(w, "found", compared->found, is_kept(policy, &by->found));
-	evidence_json_close(w->json);
+	evidence_json_close(&w->json);
 }
 
 static void
@@ -176,11 +179,10 @@ add_compared(struct writing *w)
 
 	if (verdict->compared_count == 0)
 		return;
-	evidence_json_name(w->json, "compared");
-	evidence_json_open_list(w->json);
-	for (size_t i = 0; i < verdict->compared_count && evidence_json_has_room(w->json, i); i++)
+	evidence_json_open_list(&w->json, "compared");
+	for (size_t i = 0; i < verdict->compared_count && evidence_json_has_room(&w->json, i); i++)
 		add_field(w, &verdict->compared[i]);
-	evidence_json_close_list(w->json);
+	evidence_json_close_list(&w->json);
 }
 
 static void
@@ -188,15 +190,14 @@ add_rules(struct writing *w)
 {
 	const struct verdict *verdict = w->of->verdict;
 
-	evidence_json_name(w->json, "rules");
-	evidence_json_open_list(w->json);
+	evidence_json_open_list(&w->json, "rules");
 	for (size_t i = 0; i < verdict->traces_count; i++) {
-		evidence_json_open(w->json, NULL);
-		evidence_json_member(w->json, "rule", verdict->traces[i].rule);
-		evidence_json_member_bool(w->json, "held", verdict->traces[i].held);
-		evidence_json_close(w->json);
+		evidence_json_open(&w->json, NULL);
+		evidence_json_member(&w->json, "rule", verdict->traces[i].rule);
+		evidence_json_member_bool(&w->json, "held", verdict->traces[i].held);
+		evidence_json_close(&w->json);
 	}
-	evidence_json_close_list(w->json);
+	evidence_json_close_list(&w->json);
 }
 
 static const char *
@@ -222,23 +223,22 @@ add_question(struct writing *w)
 
 	if (reading == NULL)
 		return;
-	evidence_json_member(w->json, "probe", reading->probe->name);
+	evidence_json_member(&w->json, "probe", reading->probe->name);
 	if (look->count > 1) {
-		evidence_json_name(w->json, "asked");
-		evidence_json_open_list(w->json);
+		evidence_json_open_list(&w->json, "asked");
 		for (size_t i = 0; i < look->count; i++)
-			evidence_json_string(w->json, look->readings[i]->probe->name);
-		evidence_json_close_list(w->json);
+			evidence_json_string(&w->json, look->readings[i]->probe->name);
+		evidence_json_close_list(&w->json);
 	}
 	if (reading->request != NULL) {
-		evidence_json_open(w->json, "request");
-		evidence_json_member(w->json, "method", method_name(reading->request->method));
-		evidence_json_member(w->json, "url", reading->request->url_template);
-		evidence_json_close(w->json);
+		evidence_json_open(&w->json, "request");
+		evidence_json_member(&w->json, "method", method_name(reading->request->method));
+		evidence_json_member(&w->json, "url", reading->request->url_template);
+		evidence_json_close(&w->json);
 	}
-	evidence_json_member(w->json, "reading", reading_kind_name(reading->kind));
+	evidence_json_member(&w->json, "reading", reading_kind_name(reading->kind));
 	if (reading->reason != REASON_COUNT)
-		evidence_json_member(w->json, "error", reason_name(reading->reason));
+		evidence_json_member(&w->json, "error", reason_name(reading->reason));
 }
 
 /* Returns the place up to which the look is compared with others. */
@@ -246,19 +246,19 @@ static size_t
 add_response(struct writing *w)
 {
 	const struct reading *reading = w->of->verdict->reading;
-	size_t mark = evidence_json_len(w->json);
+	size_t mark = w->json.out->len;
 
 	if (reading == NULL)
 		return mark;
-	evidence_json_open(w->json, "response");
+	evidence_json_open(&w->json, "response");
 	if (reading->response->fault == REASON_COUNT)
-		evidence_json_member_int(w->json, "status", reading->response->status);
-	mark = evidence_json_len(w->json);
-	evidence_json_member_int(w->json, "bytes", (long long)reading->response->body_len);
+		evidence_json_member_int(&w->json, "status", reading->response->status);
+	mark = w->json.out->len;
+	evidence_json_member_int(&w->json, "bytes", (long long)reading->response->body_len);
 	if (reading->body_sha256[0] != '\0')
-		evidence_json_member(w->json, "sha256", reading->body_sha256);
-	evidence_json_member_int(w->json, "ms", reading->response->elapsed_us / MILLISECOND);
-	evidence_json_close(w->json);
+		evidence_json_member(&w->json, "sha256", reading->body_sha256);
+	evidence_json_member_int(&w->json, "ms", reading->response->elapsed_us / MILLISECOND);
+	evidence_json_close(&w->json);
 	return mark;
 }
 
@@ -281,12 +281,12 @@ add_looks(struct writing *w)
 {
 	const struct earned *earned = &w->of->verdict->earned;
 
-	evidence_json_open(w->json, "looks");
-	evidence_json_member_int(w->json, "absences", earned->looks);
-	evidence_json_name(w->json, "since");
-	evidence_json_time(w->json, earned->since_us);
-	evidence_json_member(w->json, "control", control_name(w->of->look->control));
-	evidence_json_close(w->json);
+	evidence_json_open(&w->json, "looks");
+	evidence_json_member_int(&w->json, "absences", earned->looks);
+	evidence_json_begin_member(&w->json, "since");
+	evidence_json_time(&w->json, earned->since_us);
+	evidence_json_member(&w->json, "control", control_name(w->of->look->control));
+	evidence_json_close(&w->json);
 }
 
 static size_t
@@ -295,24 +295,24 @@ write_all(struct writing *w)
 	const struct evidence_of *of = w->of;
 	size_t mark;
 
-	evidence_json_open(w->json, NULL);
-	evidence_json_member(w->json, "target", of->policy->target);
+	evidence_json_open(&w->json, NULL);
+	evidence_json_member(&w->json, "target", of->policy->target);
 	add_question(w);
-	evidence_json_member(w->json, "decided", of->decision->row);
+	evidence_json_member(&w->json, "decided", of->decision->row);
 	if (of->verdict->why != NULL)
-		evidence_json_member(w->json, "why", of->verdict->why);
+		evidence_json_member(&w->json, "why", of->verdict->why);
 	add_rules(w);
 	add_compared(w);
 	add_locators(w, "kept", of->policy->keep, of->policy->keep_count, true);
 	add_locators(w, "hashed", of->policy->hash, of->policy->hash_count, false);
 	mark = add_response(w);
 	add_looks(w);
-	evidence_json_close(w->json);
+	evidence_json_close(&w->json);
 	return mark;
 }
 
 void
-evidence_write(struct strbuf *out, struct arena *arena, const struct evidence_key *key,
+evidence_write(struct strbuf *out, struct arena *arena, struct hmac *key,
 	       const struct evidence_of *of, char ret_digest[static 65])
 {
 	struct writing w = { .arena = arena, .key = key, .of = of };
@@ -321,9 +321,8 @@ evidence_write(struct strbuf *out, struct arena *arena, const struct evidence_ke
 
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
 		out->len = start;
-		w.json = evidence_json_create(out, &limits[i]);
+		w.json = (struct evidence_json){ .out = out, .limits = &limits[i] };
 		mark = write_all(&w);
-		evidence_json_destroy(w.json);
 		if (out->len - start <= EVIDENCE_BYTES_MAX)
 			break;
 	}

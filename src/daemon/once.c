@@ -12,6 +12,7 @@
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/hash.h"
 #include "reconciled/base/secret.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/base/xalloc.h"
@@ -46,6 +47,7 @@ struct once {
 	struct pass *pass;
 	struct strbuf actor;
 	struct summary *summary;
+	struct hmac *evidence_key;
 	struct progress *progress;
 	size_t step;
 	int64_t without_policy;
@@ -232,8 +234,7 @@ run_pass(struct once *once)
 		.batch = config->batch,
 		.max_in_flight = config->max_in_flight,
 		.observe = options->observe || config->observe,
-		.key = { secret_reveal(config->evidence_hash_key),
-			 secret_len(config->evidence_hash_key) },
+		.evidence_key = once->evidence_key,
 		.actor = strbuf_text(&once->actor),
 		.instance_id = strbuf_text(&once->actor),
 	};
@@ -305,6 +306,8 @@ once_init(struct once *once)
 	once->targets = targets_create(once->engine, once->config);
 	probe_engine_on_ready(once->engine, on_ready, once);
 	strbuf_printf(&once->actor, "reconciled:%s", once->config->instance_name);
+	once->evidence_key = hmac_create(secret_reveal(once->config->evidence_hash_key),
+					 secret_len(once->config->evidence_hash_key));
 	choose_types(once);
 	once->summary = summary_create(stdout, once->options->json, once->types, once->types_count);
 	once->progress = progress_create(once->options->progress);
@@ -317,6 +320,7 @@ once_finish(struct once *once)
 	db_destroy(once->write);
 	pass_destroy(once->pass);
 	summary_destroy(once->summary);
+	hmac_destroy(once->evidence_key);
 	free(once->types);
 	strbuf_finish(&once->actor);
 	probe_engine_destroy(once->engine);

@@ -441,7 +441,7 @@ build_row(struct pass *pass, struct check *check, const struct policy *policy,
 
 	fill_verdict(&row, op, verdict, decision, arena);
 	strbuf_reset(&pass->evidence);
-	evidence_write(&pass->evidence, check_arena(check), &pass->options.key, &of, digest);
+	evidence_write(&pass->evidence, check_arena(check), pass->options.evidence_key, &of, digest);
 	row.changed = decision->changed || (class_is_verdict(verdict->class) &&
 					    strcmp(digest, op->evidence_digest) != 0);
 	row.evidence = arena_strndup(arena, pass->evidence.data, pass->evidence.len);

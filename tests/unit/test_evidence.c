@@ -6,11 +6,12 @@
 #include "scenario.h"
 
 #include "reconciled/base/arena.h"
+#include "reconciled/base/hash.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/core/evidence.h"
 #include "tap.h"
 
-static const struct evidence_key key = { "0123456789abcdef0123456789abcdef", 32 };
+static struct hmac *key;
 
 #define POLICY                                                                                     \
 	"{'probes':[{'name':'by_key','get':'/customers/{business_key}','found':{'status':'200'},"  \
@@ -29,7 +30,7 @@ evidence_of(struct arena *arena, struct scenario *s, char ret_digest[static 65])
 	const struct evidence_of of = { s->policy, &s->op, &s->look, &s->verdict, &s->decision };
 	char *text;
 
-	evidence_write(&out, arena, &key, &of, ret_digest);
+	evidence_write(&out, arena, key, &of, ret_digest);
 	text = arena_strndup(arena, out.data, out.len);
 	strbuf_finish(&out);
 	return text;
@@ -97,7 +98,7 @@ test_contents(struct arena *arena)
 	lacks(text, "secret", "promise 11: values that are not kept appear nowhere");
 	lacks(text, "odd", "promise 11: nor does an unknown state");
 	lacks(text, "c42", "promise 11: nor the reference in the URL");
-	evidence_hash(&key, "secret-b@example.com", 20, hash);
+	evidence_hash(key, "secret-b@example.com", 20, hash);
 	has(text, arena_printf(arena, "\"hashed\":{\"/email\":\"%s\"}", hash), "a hashed value");
 }
 
@@ -105,11 +106,14 @@ test_contents(struct arena *arena)
 static void
 test_hash(void)
 {
-	const struct evidence_key jefe = { "Jefe", 4 };
+	struct hmac *jefe = hmac_create("Jefe", 4);
 	char hash[22];
 
-	evidence_hash(&jefe, "what do ya want for nothing?", 28, hash);
-	tap_str(hash, "hmac:5bdcc146bf60754e", "a keyed hash");
+	for (int i = 0; i < 2; i++) {
+		evidence_hash(jefe, "what do ya want for nothing?", 28, hash);
+		tap_str(hash, "hmac:5bdcc146bf60754e", "a keyed hash");
+	}
+	hmac_destroy(jefe);
 }
 
 static void
@@ -154,6 +158,7 @@ test_storable(struct arena *arena)
 {
 	static const struct answer nul = { 900, 200, "{'id':'x\\u0000y','version':7}" };
 	static const struct answer emoji = { 900, 200, "{'id':'\\ud83d\\ude00','version':7}" };
+	static const struct answer escapes = { 900, 200, "{'id':'\\b\\f\\n\\r\\t\\u001f\\\\\\u0022/'}" };
 	static const struct answer huge = { 900, 200, "{'id':1e131072,'version':7}" };
 	static const struct answer header = { 900, 200, "{'version':7}",
 					      "x-a: a\xff\xfe"
@@ -164,6 +169,8 @@ test_storable(struct arena *arena)
 	    "a NUL becomes plain text");
 	has(play(arena, POLICY, OP, &emoji, digest), "\"/id\":\"\xf0\x9f\x98\x80\"",
 	    "a valid pair is kept");
+	has(play(arena, POLICY, OP, &escapes, digest),
+	    "\"/id\":\"\\b\\f\\n\\r\\t\\u001F\\\\\\\"/\"", "escapes");
 	has(play(arena, POLICY, OP, &huge, digest), "\"/id\":\"1e131072\"", "a number stays text");
 	has(play(arena,
 		 "{'probes':[{'get':'/x','found':{'status':'200'}}],'existence_only':'true',"
@@ -246,6 +253,7 @@ main(void)
 {
 	struct arena *arena = arena_create();
 
+	key = hmac_create("0123456789abcdef0123456789abcdef", 32);
 	test_contents(arena);
 	test_hash();
 	test_no_page(arena);
@@ -255,6 +263,7 @@ main(void)
 	test_long_values(arena);
 	test_bound(arena);
 	test_digest(arena);
+	hmac_destroy(key);
 	arena_destroy(arena);
 	return tap_done();
 }

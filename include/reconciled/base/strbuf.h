@@ -19,6 +19,7 @@ void strbuf_reset(struct strbuf *buf);	/* empties, keeps the memory */
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t len);
 void strbuf_puts(struct strbuf *buf, const char *text);
 void strbuf_putc(struct strbuf *buf, char c);
+void strbuf_put_int(struct strbuf *buf, long long number); /* decimal */
 void strbuf_printf(struct strbuf *buf, const char *fmt, ...) PRINTF(2, 3);
 const char *strbuf_text(const struct strbuf *buf); /* "" when empty */
 char *strbuf_take(struct strbuf *buf);		   /* the text, now the caller's; buf is empty */

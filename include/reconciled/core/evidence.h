@@ -10,14 +10,10 @@
 #include "reconciled/core/decide.h"
 
 struct arena;
+struct hmac;
 struct strbuf;
 
 enum { EVIDENCE_BYTES_MAX = 16 * 1024, EVIDENCE_HASH_KEY_MIN = 32 };
-
-struct evidence_key {
-	const void *bytes;
-	size_t len;
-};
 
 /* What is written down: one look and all that followed from it. */
 struct evidence_of {
@@ -33,9 +29,9 @@ struct evidence_of {
  * valid UTF-8, no NUL in any form. ret_digest: hex SHA-256 of what makes a look the same as another
  * (not time, size and hash of the response, nor the counts of looks), for "nothing changed".
  */
-void evidence_write(struct strbuf *out, struct arena *arena, const struct evidence_key *key,
+void evidence_write(struct strbuf *out, struct arena *arena, struct hmac *key,
 		    const struct evidence_of *of, char ret_digest[static 65]);
 
 /* "hmac:" and 16 hex digits. */
-void evidence_hash(const struct evidence_key *key, const char *text, size_t len,
+void evidence_hash(struct hmac *key, const char *text, size_t len,
 		   char ret[static 22]);

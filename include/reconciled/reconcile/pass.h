@@ -67,7 +67,7 @@ struct pass_options {
 	int batch;     /* rows in one statement */
 	int max_in_flight;
 	bool observe;
-	struct evidence_key key;
+	struct hmac *evidence_key; /* for values that evidence does not show */
 	const char *actor, *instance_id;
 };
 
