@@ -102,7 +102,6 @@ decode_reference(struct loading *loading, const struct node *node, void *at,
 
 	if (!text)
 		return;
-	policy->reference_text = text;
 	policy->reference = reference_compile(loading, node, text);
 }
 
@@ -315,9 +314,6 @@ policy_decode(struct loading *loading, const struct node *root, struct policy *r
 	preset_backoff(&policy->recheck);
 	preset_backoff(&policy->attempts);
 	preset_backoff(&policy->requeue);
-	policy->reference_text = policy_default_reference;
-	policy->default_reference = reference_compile(loading, root, policy_default_reference);
-	policy->reference = policy->default_reference;
 	actions_preset(loading, policy);
 	fields_decode(loading, root, &policy_table, policy);
 	settle_defaults(policy);

@@ -27,6 +27,3 @@ void policy_decode(struct loading *loading, const struct node *root, struct poli
 /* Everything that needs more than one key, or the target. */
 void policy_check(struct loading *loading, const struct node *root, const struct policy *policy,
 		  const struct target_facts *facts);
-
-/* The reference that holds where a policy names none. */
-extern const char policy_default_reference[];

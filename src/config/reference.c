@@ -13,8 +13,6 @@
 
 enum { REFERENCE_BYTES_MAX = 500, COPIES_MAX = 100000, ERROR_BYTES = 200 };
 
-const char policy_default_reference[] = "^[A-Za-z0-9._:@+=~-]{1,200}$";
-
 /* Upper bound of the copies: the product of all bounds, as if they were nested. */
 static bool
 is_affordable(const char *text)

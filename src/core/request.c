@@ -91,14 +91,25 @@ has_values(const struct template *template, void *arg)
 	return true;
 }
 
-/* The policy's own pattern is for the references that we made up ourselves. */
+/* The policy's own pattern is for the references that we made up ourselves; NULL: the default. */
 static const regex_t *
 pattern_of(const struct policy *policy, enum operation_field field)
 {
 	bool own =
 		field == OP_OPERATION_ID || field == OP_IDEMPOTENCY_KEY || field == OP_BUSINESS_KEY;
 
-	return own && policy->reference != NULL ? policy->reference : policy->default_reference;
+	return own ? policy->reference : NULL;
+}
+
+/* What passes where no pattern was given. */
+static bool
+is_default_reference(const char *text)
+{
+	enum { REFERENCE_MAX = 200 };
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "._:@+=~-");
+
+	return text[len] == '\0' && len <= REFERENCE_MAX;
 }
 
 static bool
@@ -111,13 +122,22 @@ matches_whole(const regex_t *pattern, const char *text)
 }
 
 static bool
+has_control_character(const char *text)
+{
+	for (const char *at = text; *at != '\0'; at++)
+		if (iscntrl((unsigned char)*at))
+			return true;
+	return false;
+}
+
+static bool
 is_safe_segment(const regex_t *pattern, const char *segment)
 {
-	for (const char *at = segment; *at != '\0'; at++)
-		if (iscntrl((unsigned char)*at))
-			return false;
-	return *segment != '\0' && strcmp(segment, ".") != 0 && strcmp(segment, "..") != 0 &&
-	       matches_whole(pattern, segment);
+	if (*segment == '\0' || strcmp(segment, ".") == 0 || strcmp(segment, "..") == 0)
+		return false;
+	if (pattern == NULL)
+		return is_default_reference(segment);
+	return !has_control_character(segment) && matches_whole(pattern, segment);
 }
 
 static bool

@@ -102,7 +102,6 @@ check_policy(const struct policy *policy)
 	assert(missing != ACTION_REQUEUE || policy->idempotent != IDEMPOTENT_KEY ||
 	       policy->key_valid_us > 0);
 	assert(policy->compare_count > 0 || policy->existence_only);
-	assert(policy->reference && policy->default_reference);
 	assert(policy->latency_window_us > 0 && policy->pickup_window_us > 0);
 	assert(policy->absence_after_us >= 0 && policy->absence_over_us >= 0);
 	assert(policy->waiting_until_us > 0 && policy->approvals >= 1);

@@ -380,20 +380,14 @@ locators_of(struct arena *arena, const struct value *list, size_t *ret_count)
 static void
 add_reference(const struct value *json, struct policy *policy)
 {
-	static regex_t standard, own;
-	static const char pattern[] = "^[A-Za-z0-9._:@+=~-]{1,200}$";
-	static bool ready;
+	static regex_t own; /* lives as long as the program */
+	const char *pattern = text_of(json, "reference", NULL);
 
-	if (!ready && regcomp(&standard, pattern, REG_EXTENDED) != 0)
+	if (!pattern)
+		return;
+	if (regcomp(&own, pattern, REG_EXTENDED) != 0)
 		bail("reference", pattern);
-	ready = true;
-	policy->reference_text = text_of(json, "reference", pattern);
-	policy->reference = policy->default_reference = &standard;
-	if (member(json, "reference")) {
-		if (regcomp(&own, policy->reference_text, REG_EXTENDED) != 0)
-			bail("reference", policy->reference_text);
-		policy->reference = &own; /* lives as long as the program */
-	}
+	policy->reference = &own;
 }
 
 static void

@@ -114,9 +114,11 @@ struct policy {
 	struct describe describe;
 	enum stakes stakes;
 	int64_t latency_window_us, deadline_us, pickup_window_us; /* deadline 0: none */
-	const char *reference_text;
-	/* Compiled without REG_NOSUB: a match must span the whole text. */
-	const regex_t *reference, *default_reference;
+	/*
+	 * What our own references look like; NULL: like the others, see probe_applies. Compiled
+	 * without REG_NOSUB: a match must span the whole text.
+	 */
+	const regex_t *reference;
 	enum idempotence idempotent;
 	int64_t key_valid_us; /* resend.key_valid, 0: none */
 	const struct probe *probes;

@@ -70,7 +70,8 @@ enum applies { APPLIES, APPLIES_NOT, APPLIES_BAD_REFERENCE };
 
 /*
  * Whether a probe can be asked for this operation: its needs and placeholders are present, and what
- * it would send is safe (policy language, "reference").
+ * it would send is safe (policy language, "reference"; by default up to 200 letters, digits and
+ * "._:@+=~-", but neither "." nor "..").
  */
 enum applies probe_applies(const struct policy *policy, const struct probe *probe,
 			   const struct operation *op, struct arena *arena);
