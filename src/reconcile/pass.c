@@ -422,6 +422,7 @@ build_row(struct pass *pass, struct check *check, const struct policy *policy,
 		.from = op->status,
 		.to = decision->status,
 		.disputed = decision->disputed,
+		.due_was_us = op->due_at_us,
 		.due = decision->due,
 		.due_in_us = decision->due_in_us,
 		.closed_reason = copy(arena, decision->closed_reason),
@@ -441,9 +442,10 @@ build_row(struct pass *pass, struct check *check, const struct policy *policy,
 
 	fill_verdict(&row, op, verdict, decision, arena);
 	strbuf_reset(&pass->evidence);
-	evidence_write(&pass->evidence, check_arena(check), pass->options.evidence_key, &of, digest);
-	row.changed = decision->changed || (class_is_verdict(verdict->class) &&
-					    strcmp(digest, op->evidence_digest) != 0);
+	evidence_write(&pass->evidence, check_arena(check), pass->options.evidence_key, &of,
+		       digest);
+	row.changed =
+		decision->changed || (decision->event && strcmp(digest, op->evidence_digest) != 0);
 	row.evidence = arena_strndup(arena, pass->evidence.data, pass->evidence.len);
 	row.evidence_digest = arena_strdup(arena, digest);
 	return row;

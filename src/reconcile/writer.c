@@ -223,6 +223,8 @@ reduce(struct writer_entry *entry)
 		.reason = "not_storable",
 		.recommended_action = action_name(ACTION_REVIEW),
 		.earned = { .since_us = TIME_NONE },
+		.disputed = true, /* what was seen is lost: it never confirms itself */
+		.due_was_us = row->due_was_us,
 		.due = true,
 		.due_in_us = entry->review_recheck_us,
 		.event = "review",

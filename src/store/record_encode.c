@@ -56,6 +56,7 @@ ADD(journal_class, add_class_name(params, row->journal_class))
 ADD(journal_reason, params_add_text(params, row->journal_reason))
 ADD(event_type, params_add_text(params, row->outbox_type))
 ADD(tally_class, add_class_name(params, row->tally_class))
+ADD(due_was, params_add_time(params, row->due_was_us))
 ADD(tally_action, params_add_text(params, action_name(row->tally_action)))
 
 static const struct {
@@ -90,6 +91,7 @@ static const struct {
 	{ ELEMENT_TEXT, add_event_type },
 	{ ELEMENT_TEXT, add_tally_class },
 	{ ELEMENT_TEXT, add_tally_action },
+	{ ELEMENT_TIME, add_due_was },
 };
 
 void

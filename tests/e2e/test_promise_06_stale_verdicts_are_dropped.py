@@ -61,3 +61,25 @@ def test_an_open_case_does_not_move_under_the_person_who_reads_it(world, crm):
     after = world.operation("op-1")
     assert after["revision"] == before["revision"] and after["checks"] == before["checks"] + 1
     assert len(world.journal("op-1")) == before["revision"] + 1
+
+
+def test_a_wake_up_during_a_look_is_not_lost(world, crm):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request):
+        asked.set()
+        assert go_on.wait(30)
+        return (200, {}, '{"id": "c1", "version": "7"}')
+
+    world.policy()
+    crm.answer = slow
+    world.send("op-7")
+    running = world.start_once()
+    assert asked.wait(30)
+    world.make_due("op-7")  # an older version was sent meanwhile and may have landed on top
+    woken = world.operation("op-7")["due_at"]
+    go_on.set()
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    operation = world.operation("op-7")
+    assert (operation["status"], operation["due_at"]) == ("confirmed", woken)

@@ -31,20 +31,37 @@ request(const char *id)
 	strbuf_finish(&sql);
 }
 
+/* What the statement must have put into every table, as one line. */
+static const char *
+value(const char *sql)
+{
+	return test_value(plain, sql);
+}
+
+/* 0: unknown. */
+static int64_t
+due_us(const char *id)
+{
+	struct strbuf sql = { 0 };
+	int64_t us;
+
+	strbuf_printf(&sql,
+		      "SELECT (extract(epoch FROM due_at) * 1000000)::bigint "
+		      "FROM reconcile.operations WHERE operation_id = '%s'",
+		      id);
+	us = strtoll(value(strbuf_text(&sql)), NULL, 10);
+	strbuf_finish(&sql);
+	return us;
+}
+
 static struct record_row
 row(const char *id)
 {
 	struct record_row row = test_row(id);
 
 	row.revision = 2;
+	row.due_was_us = due_us(id);
 	return row;
-}
-
-/* What the statement must have put into every table, as one line. */
-static const char *
-value(const char *sql)
-{
-	return test_value(plain, sql);
 }
 
 static void
@@ -166,6 +183,23 @@ test_counters_only(void)
 		"2", "without a journal row");
 	told = test_record(db, rows, 1);
 	tap_int(told.results[0].outcome, RECORD_STALE, "not when somebody else counted meanwhile");
+}
+
+/* Somebody wants another look while one is under way: its verdict counts, its due time does not. */
+static void
+test_due_again(void)
+{
+	request("woken");
+	struct record_row rows[] = { row("woken") };
+
+	test_sql(plain, "UPDATE reconcile.operations SET due_at = '2020-01-01 00:00:00Z' "
+			"WHERE operation_id = 'woken'");
+	struct told told = test_record(db, rows, 1);
+
+	tap_int(told.results[0].outcome, RECORD_DONE, "the verdict is written");
+	tap_str(value("SELECT concat_ws(' ', status, due_at AT TIME ZONE 'UTC') "
+		      "FROM reconcile.operations WHERE operation_id = 'woken'"),
+		"confirmed 2020-01-01 00:00:00", "and the operation stays due");
 }
 
 static void
@@ -398,6 +432,7 @@ main(void)
 	test_results_belong_to_rows();
 	test_promise_6_late_verdict();
 	test_counters_only();
+	test_due_again();
 	test_refused();
 	test_locked();
 	test_killed();

@@ -81,6 +81,7 @@ struct record_row {
 	const char *reason, *recommended_action, *closed_reason, *remote_id;
 	struct earned earned;
 	bool disputed;
+	int64_t due_was_us; /* as selected; who moved it meanwhile wants another look: kept then */
 	bool due;
 	int64_t due_in_us;
 	const char *event, *action, *rule, *evidence, *evidence_digest, *policy_digest;

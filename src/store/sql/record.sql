@@ -12,7 +12,8 @@
 -- $18 bool[] disputed, $19 bigint[] microseconds until due (null: never), $20 text[] event,
 -- $21 text[] action, $22 text[] rule, $23 text[] evidence, $24 bytea[] evidence_digest,
 -- $25 text[] policy, $26 text[] class and $27 text[] reason of the journal row,
--- $28 text[] type of event (null: none), $29 text[] class and $30 text[] action to be tallied.
+-- $28 text[] type of event (null: none), $29 text[] class and $30 text[] action to be tallied,
+-- $31 timestamptz[] due_at that was selected: who made it due again since then is not overruled.
 -- Result: bigint place in the arrays, bigint revision; one row for each that was written.
 WITH settings AS MATERIALIZED (
 	SELECT set_config('lock_timeout', '500ms', true) AS lock_timeout, clock_timestamp() AS now
@@ -23,12 +24,13 @@ WITH settings AS MATERIALIZED (
 		$8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
 		$14::text[], $15::int[], $16::timestamptz[], $17::int[], $18::bool[],
 		$19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::bytea[],
-		$25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[])
+		$25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[],
+		$31::timestamptz[])
 	WITH ORDINALITY AS l (operation_id, revision, checks, changed, from_status, to_status,
 		class, reason, recommended_action, closed_reason, remote_id, earning, absences,
 		absent_since, inconclusive, disputed, due_in, event, action, rule, evidence,
 		evidence_digest, policy, journal_class, journal_reason, event_type, tally_class,
-		tally_action, place)
+		tally_action, due_was, place)
 ), recorded AS (
 	UPDATE reconcile.operations AS o SET
 		status = l.to_status,
@@ -50,7 +52,8 @@ WITH settings AS MATERIALIZED (
 		disputed = l.disputed,
 		suspect = 0,
 		checks = o.checks + 1,
-		due_at = l.due_at,
+		due_at = CASE WHEN o.due_at IS NOT DISTINCT FROM l.due_was THEN l.due_at
+			ELSE least(o.due_at, l.due_at) END,
 		evidence_digest = CASE WHEN l.changed THEN l.evidence_digest
 			ELSE o.evidence_digest END,
 		updated_at = CASE WHEN l.changed THEN l.now ELSE o.updated_at END,
