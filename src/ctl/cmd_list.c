@@ -43,11 +43,14 @@ set_class(void *field, const char *text, struct err *err)
 
 	if (class_from_name(text, &class) && class_is_verdict(class))
 		return option_set_text(field, text, err);
-	return err_set(err, ERR_INVALID,
-		       "no class \"%s\"; there are: missing correct divergent ambiguous not_applicable", text);
+	return err_set(
+		err, ERR_INVALID,
+		"no class \"%s\"; there are: missing correct divergent ambiguous not_applicable",
+		text);
 }
 
-#define FILTER(member) (offsetof(__typeof__(options), filter) + offsetof(struct list_filter, member))
+#define FILTER(member)                                                                             \
+	(offsetof(__typeof__(options), filter) + offsetof(struct list_filter, member))
 
 static const struct option_spec specs[] = {
 	{ "exceptions", NULL, option_set_flag, offsetof(__typeof__(options), exceptions),
@@ -58,7 +61,8 @@ static const struct option_spec specs[] = {
 	{ "reason", "REASON", option_set_text, FILTER(reason), "and this reason" },
 	{ "entity", "ID", option_set_text, FILTER(entity_id), "that affect this entity" },
 	{ "scope", "SCOPE", option_set_text, FILTER(scope), "of this tenant" },
-	{ "older-than", "DURATION", option_set_duration, FILTER(older_than_us), "requested longer ago: 90s 15m 24h 30d" },
+	{ "older-than", "DURATION", option_set_duration, FILTER(older_than_us),
+	  "requested longer ago: 90s 15m 24h 30d" },
 	{ "limit", "N", option_set_limit, FILTER(limit), "at most so many (50)" },
 	{ "after", "ID", option_set_text, FILTER(after_id), "go on after this one" },
 	{ 0 },
@@ -79,8 +83,9 @@ static void
 print_operations(const struct screen *screen, const struct view *view, size_t count)
 {
 	static const struct table_column columns[] = {
-		TABLE_KEEP("OPERATION"), TABLE_LEFT("TYPE"),	TABLE_LEFT("STATUS"),	   TABLE_LEFT("VERDICT"),
-		TABLE_LEFT("ENTITY"),	 TABLE_LEFT("VERSION"), TABLE_LEFT("RECOMMENDED"), TABLE_LEFT("REQUESTED"),
+		TABLE_KEEP("OPERATION"),   TABLE_LEFT("TYPE"),	    TABLE_LEFT("STATUS"),
+		TABLE_LEFT("VERDICT"),	   TABLE_LEFT("ENTITY"),    TABLE_LEFT("VERSION"),
+		TABLE_LEFT("RECOMMENDED"), TABLE_LEFT("REQUESTED"),
 	};
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 
@@ -135,7 +140,8 @@ put_case_verdict(struct strbuf *out, const struct view *view, size_t row)
 static void
 print_case(struct ctl *ctl, const struct view *view, size_t row)
 {
-	const char *id = facts_get(view, row, "operation_id"), *action = facts_get(view, row, "recommended_action");
+	const char *id = facts_get(view, row, "operation_id"),
+		   *action = facts_get(view, row, "recommended_action");
 	const char *risk = facts_get(view, row, "duplication_risk");
 	struct strbuf words = { 0 };
 
@@ -197,7 +203,8 @@ print_list(struct ctl *ctl, const struct view *view, size_t count, const char *n
 	struct strbuf line = { 0 };
 
 	if (count == 0)
-		screen_line(&ctl->screen, TONE_PLAIN, options.exceptions ? "Nothing needs a person." : "No operation.");
+		screen_line(&ctl->screen, TONE_PLAIN,
+			    options.exceptions ? "Nothing needs a person." : "No operation.");
 	else if (options.exceptions)
 		for (size_t r = 0; r < count; r++)
 			print_case(ctl, view, r);

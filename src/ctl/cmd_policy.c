@@ -23,9 +23,11 @@ put_json(struct strbuf *json, const char *file, bool ok, const struct problems *
 
 		strbuf_puts(json, i > 0 ? ",{\"file\":" : "{\"file\":");
 		view_json_text(json, problem->file);
-		strbuf_printf(json, ",\"line\":%d,\"column\":%d,\"message\":", problem->line, problem->column);
+		strbuf_printf(json, ",\"line\":%d,\"column\":%d,\"message\":", problem->line,
+			      problem->column);
 		view_json_text(json, problem->text);
-		strbuf_printf(json, ",\"unsupported\":%s}", problem->unsupported ? "true" : "false");
+		strbuf_printf(json, ",\"unsupported\":%s}",
+			      problem->unsupported ? "true" : "false");
 	}
 	strbuf_puts(json, "]}");
 }
@@ -78,7 +80,8 @@ run(struct ctl *ctl, int argc, char **argv)
 	bool ok = true;
 
 	if (strcmp(argv[0], "check") != 0)
-		return ctl_fail(CTL_USAGE, "unknown command \"policy %s\" (there is: policy check)", argv[0]);
+		return ctl_fail(CTL_USAGE, "unknown command \"policy %s\" (there is: policy check)",
+				argv[0]);
 	for (int i = 1; i < argc; i++)
 		ok = check(ctl, argv[i], &json) && ok;
 	if (ctl->json) {

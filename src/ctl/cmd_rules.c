@@ -18,7 +18,8 @@ print_json(const struct decision_row *rows, size_t count)
 		strbuf_puts(&json, i > 0 ? ",{\"name\":" : "{\"name\":");
 		view_json_text(&json, rows[i].name);
 		strbuf_puts(&json, ",\"class\":");
-		view_json_text(&json, rows[i].class == CLASS_NONE ? NULL : class_name(rows[i].class));
+		view_json_text(&json,
+			       rows[i].class == CLASS_NONE ? NULL : class_name(rows[i].class));
 		strbuf_puts(&json, ",\"when\":");
 		view_json_text(&json, rows[i].when);
 		strbuf_puts(&json, ",\"action\":");
@@ -33,12 +34,14 @@ print_json(const struct decision_row *rows, size_t count)
 static void
 print_table(const struct screen *screen, const struct decision_row *rows, size_t count)
 {
-	static const struct table_column columns[] = { TABLE_LEFT("RULE"), TABLE_LEFT("CLASS"), TABLE_LEFT("WHEN"), TABLE_LEFT("ACTION") };
+	static const struct table_column columns[] = { TABLE_LEFT("RULE"), TABLE_LEFT("CLASS"),
+						       TABLE_LEFT("WHEN"), TABLE_LEFT("ACTION") };
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 
 	for (size_t i = 0; i < count; i++) {
 		table_add(table, rows[i].name);
-		table_add(table, rows[i].class == CLASS_NONE ? "every verdict" : class_name(rows[i].class));
+		table_add(table, rows[i].class == CLASS_NONE ? "every verdict"
+							     : class_name(rows[i].class));
 		table_add(table, rows[i].when);
 		table_add(table, action_name(rows[i].action));
 	}

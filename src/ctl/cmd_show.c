@@ -45,9 +45,12 @@ static const struct {
 static const struct {
 	const char *action, *takes;
 } needs[] = {
-	{ "requeue", "an idempotent type, the same key and payload, a key that the target still keeps, no attempt "
-		     "alive, an absence seen just now, the control object found, limits and guards open" },
-	{ "compensate", "no attempt alive, the latency window over, two looks with the same divergence" },
+	{ "requeue",
+	  "an idempotent type, the same key and payload, a key that the target still keeps, no "
+	  "attempt alive, an absence seen just now, the control object found, limits and guards "
+	  "open" },
+	{ "compensate",
+	  "no attempt alive, the latency window over, two looks with the same divergence" },
 	{ "review", "a person: nothing is done by itself" },
 };
 
@@ -79,10 +82,11 @@ print_state(const struct screen *screen, const struct view *op)
 static void
 put_row(struct strbuf *out, const struct view *journal, size_t row)
 {
-	const char *from = facts_get(journal, row, "from_status"), *to = facts_text(journal, row, "to_status");
+	const char *from = facts_get(journal, row, "from_status"),
+		   *to = facts_text(journal, row, "to_status");
 
-	strbuf_printf(out, "%s  %s  %s", facts_text(journal, row, "revision"), facts_text(journal, row, "at"),
-		      facts_text(journal, row, "event"));
+	strbuf_printf(out, "%s  %s  %s", facts_text(journal, row, "revision"),
+		      facts_text(journal, row, "at"), facts_text(journal, row, "event"));
 	if (from == NULL)
 		strbuf_printf(out, "  %s", to);
 	else if (strcmp(from, to) != 0)
@@ -155,7 +159,8 @@ print_needs(const struct screen *screen, const struct view *op)
 static void
 print_all(const struct screen *screen, const struct view *op, const struct view *journal)
 {
-	json_t *evidence = last_evidence(journal), *expected = evidence_parse(facts_get(op, 0, "expected"));
+	json_t *evidence = last_evidence(journal),
+	       *expected = evidence_parse(facts_get(op, 0, "expected"));
 
 	print_state(screen, op);
 	evidence_print_compared(screen, evidence, expected);

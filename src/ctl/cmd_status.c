@@ -58,7 +58,8 @@ static void
 print_types(const struct screen *screen, const struct view *view)
 {
 	static const struct table_column columns[] = {
-		TABLE_KEEP("TYPE"), TABLE_LEFT("MODE"), TABLE_LEFT("STATUS"), TABLE_RIGHT("OPEN"), TABLE_RIGHT("OLDEST"), TABLE_RIGHT("DUE"),
+		TABLE_KEEP("TYPE"),	      TABLE_LEFT("MODE"),    TABLE_LEFT("STATUS"),
+		TABLE_RIGHT("OPEN"),	      TABLE_RIGHT("OLDEST"), TABLE_RIGHT("DUE"),
 		TABLE_RIGHT("PAST DEADLINE"),
 	};
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
@@ -94,7 +95,8 @@ count_kinds(const struct view *exceptions, struct kind_count *counts)
 	size_t used = 0, k;
 
 	for (size_t r = 0; r < view_rows(exceptions); r++) {
-		const char *kind = facts_text(exceptions, r, "kind"), *count = facts_get(exceptions, r, "count");
+		const char *kind = facts_text(exceptions, r, "kind"),
+			   *count = facts_get(exceptions, r, "count");
 
 		for (k = 0; k < used && strcmp(counts[k].kind, kind) != 0; k++)
 			continue;
@@ -115,7 +117,8 @@ print_needs(struct ctl *ctl, const struct view *exceptions)
 	struct strbuf line = { 0 };
 
 	screen_line(&ctl->screen, TONE_PLAIN, "");
-	screen_line(&ctl->screen, TONE_STRONG, used > 0 ? "Needs a person" : "Nothing needs a person.");
+	screen_line(&ctl->screen, TONE_STRONG,
+		    used > 0 ? "Needs a person" : "Nothing needs a person.");
 	for (size_t k = 0; k < used; k++) {
 		strbuf_reset(&line);
 		strbuf_printf(&line, "%7lld  %s", counts[k].count, words_of(counts[k].kind));

@@ -40,8 +40,8 @@ struct command {
 	enum ctl_exit (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
-extern const struct command command_status, command_list, command_show, command_policy, command_states,
-	command_rules;
+extern const struct command command_status, command_list, command_show, command_policy,
+	command_states, command_rules;
 
 /* Reads the configuration and connects; says on standard error why not. */
 enum ctl_exit ctl_connect(struct ctl *ctl) MUST_CHECK;

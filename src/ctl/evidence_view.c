@@ -147,7 +147,8 @@ put_rules(struct strbuf *out, const json_t *evidence)
 	{
 		put_separator(out, ", ");
 		strbuf_printf(out, "%s %s", member_text(rule, "rule"),
-			      json_is_true(json_object_get(rule, "held")) ? "held" : "did not hold");
+			      json_is_true(json_object_get(rule, "held")) ? "held"
+									  : "did not hold");
 	}
 	if (*member_text(evidence, "why") != '\0') {
 		put_separator(out, ": ");
@@ -211,7 +212,8 @@ put_looks(struct strbuf *out, const json_t *evidence)
 	if (absences > 0)
 		strbuf_printf(out, "%" JSON_INTEGER_FORMAT " absent since %s", absences,
 			      member_text(looks, "since"));
-	if (*member_text(looks, "control") != '\0' && strcmp(member_text(looks, "control"), "none") != 0) {
+	if (*member_text(looks, "control") != '\0' &&
+	    strcmp(member_text(looks, "control"), "none") != 0) {
 		put_separator(out, ", ");
 		strbuf_printf(out, "control object %s", member_text(looks, "control"));
 	}
@@ -235,9 +237,15 @@ static const struct {
 	const char *heading;
 	void (*put)(struct strbuf *out, const json_t *evidence);
 } parts[] = {
-	{ "asked", put_asked },	  { "saw", put_saw },	      { "rules", put_rules },
-	{ "decided", put_decided }, { "differs", evidence_differences }, { "equal", put_equal },
-	{ "kept", put_kept },	  { "hashed", put_hashed },   { "looks", put_looks },
+	{ "asked", put_asked },
+	{ "saw", put_saw },
+	{ "rules", put_rules },
+	{ "decided", put_decided },
+	{ "differs", evidence_differences },
+	{ "equal", put_equal },
+	{ "kept", put_kept },
+	{ "hashed", put_hashed },
+	{ "looks", put_looks },
 	{ "needs", put_clauses },
 };
 
@@ -250,7 +258,8 @@ evidence_print(const struct screen *screen, const json_t *evidence)
 		strbuf_reset(&words);
 		parts[i].put(&words, evidence);
 		if (words.len > 0)
-			screen_field(screen, EVIDENCE_INDENT, parts[i].heading, TONE_PLAIN, strbuf_text(&words));
+			screen_field(screen, EVIDENCE_INDENT, parts[i].heading, TONE_PLAIN,
+				     strbuf_text(&words));
 	}
 	strbuf_finish(&words);
 }
@@ -293,7 +302,8 @@ add_compared(struct table *table, const json_t *evidence)
 void
 evidence_print_compared(const struct screen *screen, const json_t *evidence, json_t *expected)
 {
-	static const struct table_column columns[] = { TABLE_LEFT("FIELD"), TABLE_LEFT("EXPECTED"), TABLE_LEFT("FOUND"), TABLE_LEFT("RESULT") };
+	static const struct table_column columns[] = { TABLE_LEFT("FIELD"), TABLE_LEFT("EXPECTED"),
+						       TABLE_LEFT("FOUND"), TABLE_LEFT("RESULT") };
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 	const char *name;
 	json_t *value;

@@ -47,7 +47,8 @@ parse_interval(const char *text, long long *ret_seconds)
 	}
 	if (sscanf(text, "%lld:%lld:%lld", &hours, &minutes, &seconds) == 3)
 		*ret_seconds = days * 86400 + hours * 3600 + minutes * 60 + seconds;
-	else if (strspn(text, "0123456789.") != strlen(text) || sscanf(text, "%lld", ret_seconds) != 1)
+	else if (strspn(text, "0123456789.") != strlen(text) ||
+		 sscanf(text, "%lld", ret_seconds) != 1)
 		return false;
 	return *ret_seconds >= 0;
 }
@@ -77,7 +78,8 @@ facts_age(struct strbuf *out, const char *interval)
 void
 facts_entity(struct strbuf *out, const struct view *view, size_t row)
 {
-	const char *type = facts_text(view, row, "entity_type"), *id = facts_text(view, row, "entity_id");
+	const char *type = facts_text(view, row, "entity_type"),
+		   *id = facts_text(view, row, "entity_id");
 	const char *state = facts_text(view, row, "entity_state");
 
 	if (*type == '\0' && *id == '\0')
@@ -90,7 +92,8 @@ facts_entity(struct strbuf *out, const struct view *view, size_t row)
 void
 facts_verdict(struct strbuf *out, const struct view *view, size_t row)
 {
-	const char *class = facts_text(view, row, "class"), *reason = facts_text(view, row, "reason");
+	const char *class = facts_text(view, row, "class"),
+		   *reason = facts_text(view, row, "reason");
 
 	strbuf_puts(out, *class ? class : reason);
 	if (*class != '\0' && *reason != '\0')
@@ -100,7 +103,8 @@ facts_verdict(struct strbuf *out, const struct view *view, size_t row)
 static void
 put_quoted(struct strbuf *out, const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,";
 
 	if (*text != '\0' && text[strspn(text, plain)] == '\0') {
 		strbuf_puts(out, text);

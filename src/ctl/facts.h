@@ -26,4 +26,5 @@ void facts_entity(struct strbuf *out, const struct view *view, size_t row);
 void facts_verdict(struct strbuf *out, const struct view *view, size_t row);
 
 /* "reconcilectl [--config FILE] COMMAND ARGUMENT", quoted for a shell. */
-void facts_command(struct strbuf *out, const struct ctl *ctl, const char *command, const char *argument);
+void facts_command(struct strbuf *out, const struct ctl *ctl, const char *command,
+		   const char *argument);

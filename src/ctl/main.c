@@ -43,8 +43,9 @@ print_help(void)
 static enum ctl_exit
 print_command_help(const struct command *command)
 {
-	printf("usage: reconcilectl %s%s%s%s\n%s\n", command->name, command->options ? " [OPTION]..." : "",
-	       *command->arguments ? " " : "", command->arguments, command->help);
+	printf("usage: reconcilectl %s%s%s%s\n%s\n", command->name,
+	       command->options ? " [OPTION]..." : "", *command->arguments ? " " : "",
+	       command->arguments, command->help);
 	if (command->options != NULL) {
 		puts("\noptions:");
 		options_help(command->options);
@@ -64,7 +65,8 @@ find_command(const char *name)
 static enum ctl_exit
 run_command(struct ctl *ctl, const struct command *command, int argc, char **argv)
 {
-	struct option_table tables[] = { { global_options, ctl }, { command->options, command->values } };
+	struct option_table tables[] = { { global_options, ctl },
+					 { command->options, command->values } };
 	struct option_source source = { .tables = tables, .tables_count = ARRAY_LEN(tables) };
 	struct err err = { 0 };
 
@@ -74,7 +76,8 @@ run_command(struct ctl *ctl, const struct command *command, int argc, char **arg
 		return print_command_help(command);
 	if (argc < command->arguments_min ||
 	    (command->arguments_max >= 0 && argc > command->arguments_max))
-		return ctl_fail(CTL_USAGE, "usage: reconcilectl %s %s", command->name, command->arguments);
+		return ctl_fail(CTL_USAGE, "usage: reconcilectl %s %s", command->name,
+				command->arguments);
 	return command->run(ctl, argc, argv);
 }
 
@@ -91,7 +94,8 @@ run(struct ctl *ctl, int argc, char **argv)
 	if (ctl->version)
 		return printf("reconcilectl %s\n", RECONCILED_VERSION) < 0 ? CTL_REFUSED : CTL_DONE;
 	if (argc == 0)
-		return ctl->help ? print_help() : ctl_fail(CTL_USAGE, "no command (--help lists them)");
+		return ctl->help ? print_help()
+				 : ctl_fail(CTL_USAGE, "no command (--help lists them)");
 	command = find_command(argv[0]);
 	if (command == NULL)
 		return ctl_fail(CTL_USAGE, "unknown command \"%s\" (--help lists them)", argv[0]);

@@ -43,7 +43,8 @@ option_set_limit(void *field, const char *text, struct err *err)
 	errno = 0;
 	number = strtol(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || number < 1 || number > LIMIT_MAX)
-		return err_set(err, ERR_INVALID, "\"%s\" is no number from 1 to %d", text, LIMIT_MAX);
+		return err_set(err, ERR_INVALID, "\"%s\" is no number from 1 to %d", text,
+			       LIMIT_MAX);
 	*(int *)field = (int)number;
 	return true;
 }
@@ -77,11 +78,12 @@ take_one(const struct option_source *source, char **argv, int argc, int *at, str
 	if (found.spec == NULL)
 		return err_set(err, ERR_INVALID, "unknown option \"--%.*s\"", (int)len, name);
 	if (found.spec->argument == NULL && text != NULL)
-		return err_set(err, ERR_INVALID, "option \"--%s\" takes no value", found.spec->name);
+		return err_set(err, ERR_INVALID, "option \"--%s\" takes no value",
+			       found.spec->name);
 	if (found.spec->argument != NULL && text == NULL) {
 		if (*at + 1 == argc)
-			return err_set(err, ERR_INVALID, "option \"--%s\" needs a value: %s", found.spec->name,
-				       found.spec->argument);
+			return err_set(err, ERR_INVALID, "option \"--%s\" needs a value: %s",
+				       found.spec->name, found.spec->argument);
 		text = argv[++*at];
 	} else if (text != NULL) {
 		text++;
@@ -123,7 +125,8 @@ options_help(const struct option_spec *specs)
 	char left[48];
 
 	for (; specs != NULL && specs->name != NULL; specs++) {
-		snprintf(left, sizeof(left), "--%s %s", specs->name, specs->argument ? specs->argument : "");
+		snprintf(left, sizeof(left), "--%s %s", specs->name,
+			 specs->argument ? specs->argument : "");
 		printf("  %-26s %s\n", left, specs->help);
 	}
 }

@@ -41,7 +41,8 @@ struct option_source {
 	size_t tables_count;
 	bool first_only;
 };
-bool options_take(const struct option_source *source, char **argv, int *argc, struct err *err) MUST_CHECK;
+bool options_take(const struct option_source *source, char **argv, int *argc,
+		  struct err *err) MUST_CHECK;
 
 /* One line for each option. */
 void options_help(const struct option_spec *specs);

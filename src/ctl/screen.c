@@ -22,6 +22,7 @@ struct field_line {
 	enum tone tone;
 };
 
+/* clang-format off */
 static const char *const sequences[] = {
 	[TONE_PLAIN] = "",
 	[TONE_STRONG] = "\033[1m",
@@ -30,17 +31,20 @@ static const char *const sequences[] = {
 	[TONE_BAD] = "\033[31m",
 	[TONE_UNSURE] = "\033[33m",
 };
+/* clang-format on */
 
 static const struct {
 	const char *word;
 	enum tone tone;
 } toned[] = {
-	{ "confirmed", TONE_GOOD },	{ "compensated", TONE_GOOD },	 { "correct", TONE_GOOD },
-	{ "equal", TONE_GOOD },		{ "ok", TONE_GOOD },		 { "manual_review", TONE_BAD },
-	{ "divergent", TONE_BAD },	{ "different", TONE_BAD },	 { "older", TONE_BAD },
-	{ "newer", TONE_BAD },		{ "failed", TONE_BAD },		 { "missing", TONE_BAD },
-	{ "ambiguous", TONE_UNSURE },	{ "inconclusive", TONE_UNSURE }, { "unreadable", TONE_UNSURE },
-	{ "waiting", TONE_QUIET },
+	{ "confirmed", TONE_GOOD },    { "compensated", TONE_GOOD },
+	{ "correct", TONE_GOOD },      { "equal", TONE_GOOD },
+	{ "ok", TONE_GOOD },	       { "manual_review", TONE_BAD },
+	{ "divergent", TONE_BAD },     { "different", TONE_BAD },
+	{ "older", TONE_BAD },	       { "newer", TONE_BAD },
+	{ "failed", TONE_BAD },	       { "missing", TONE_BAD },
+	{ "ambiguous", TONE_UNSURE },  { "inconclusive", TONE_UNSURE },
+	{ "unreadable", TONE_UNSURE }, { "waiting", TONE_QUIET },
 };
 
 static int
@@ -126,7 +130,8 @@ print_field_line(const struct screen *screen, const struct field_line *field, co
 
 	for (int i = 0; i < field->indent; i++)
 		strbuf_putc(&line, ' ');
-	screen_put(screen, &line, &(struct screen_cell){ TONE_QUIET, heading, TEXT_WIDTH_ANY, HEADING_WIDTH });
+	screen_put(screen, &line,
+		   &(struct screen_cell){ TONE_QUIET, heading, TEXT_WIDTH_ANY, HEADING_WIDTH });
 	screen_put(screen, &line, &(struct screen_cell){ field->tone, text, field->room, 0 });
 	fprintf(screen->out, "%s\n", strbuf_text(&line));
 	strbuf_finish(&line);

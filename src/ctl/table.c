@@ -92,7 +92,8 @@ widest(const struct table *table, const int *widths, bool keep, int min)
 	int found = -1;
 
 	for (size_t c = 0; c < table->columns_count; c++)
-		if (table->columns[c].keep == keep && widths[c] > min && (found < 0 || widths[c] > widths[found]))
+		if (table->columns[c].keep == keep && widths[c] > min &&
+		    (found < 0 || widths[c] > widths[found]))
 			found = (int)c;
 	return found;
 }
@@ -104,13 +105,17 @@ shrink(const struct table *table, int *widths, int room)
 	static const struct {
 		bool keep;
 		int min;
-	} rounds[] = { { false, COLUMN_MIN }, { true, COLUMN_MIN }, { false, COLUMN_LEAST }, { true, COLUMN_LEAST } };
+	} rounds[] = { { false, COLUMN_MIN },
+		       { true, COLUMN_MIN },
+		       { false, COLUMN_LEAST },
+		       { true, COLUMN_LEAST } };
 	int total = GAP * ((int)table->columns_count - 1), column;
 
 	for (size_t c = 0; c < table->columns_count; c++)
 		total += widths[c];
 	for (size_t r = 0; r < ARRAY_LEN(rounds) && total > room; r++) {
-		while (total > room && (column = widest(table, widths, rounds[r].keep, rounds[r].min)) >= 0) {
+		while (total > room &&
+		       (column = widest(table, widths, rounds[r].keep, rounds[r].min)) >= 0) {
 			widths[column]--;
 			total--;
 		}
@@ -142,7 +147,8 @@ put_cell(const struct layout *layout, struct strbuf *line, const struct table_co
 }
 
 static void
-print_row(const struct table *table, const struct layout *layout, const char *const *cells, bool heading)
+print_row(const struct table *table, const struct layout *layout, const char *const *cells,
+	  bool heading)
 {
 	size_t last = table->columns_count - 1;
 	struct strbuf line = { 0 };
@@ -177,7 +183,8 @@ table_print(const struct table *table, const struct screen *screen, int indent)
 		headings[c] = table->columns[c].heading;
 	print_row(table, &layout, headings, true);
 	for (size_t r = 0; r < table_rows(table); r++)
-		print_row(table, &layout, (const char *const *)table->cells + r * table->columns_count, false);
+		print_row(table, &layout,
+			  (const char *const *)table->cells + r * table->columns_count, false);
 	free(headings);
 	free(layout.widths);
 }

@@ -15,9 +15,18 @@ struct table_column {
 	bool keep;  /* cut after all others: what people copy */
 };
 
-#define TABLE_LEFT(text) { .heading = (text) }
-#define TABLE_KEEP(text) { .heading = (text), .keep = true }
-#define TABLE_RIGHT(text) { .heading = (text), .right = true }
+#define TABLE_LEFT(text)                                                                           \
+	{                                                                                          \
+		.heading = (text)                                                                  \
+	}
+#define TABLE_KEEP(text)                                                                           \
+	{                                                                                          \
+		.heading = (text), .keep = true                                                    \
+	}
+#define TABLE_RIGHT(text)                                                                          \
+	{                                                                                          \
+		.heading = (text), .right = true                                                   \
+	}
 
 struct table;
 

@@ -54,7 +54,8 @@ piece_escape(struct piece *piece, int32_t codepoint)
 	unsigned number = (unsigned)codepoint;
 
 	if (codepoint == '\n' || codepoint == '\t')
-		piece->width = snprintf(piece->bytes, PIECE_BYTES, "\\%c", codepoint == '\n' ? 'n' : 't');
+		piece->width =
+			snprintf(piece->bytes, PIECE_BYTES, "\\%c", codepoint == '\n' ? 'n' : 't');
 	else if (codepoint < 0x100)
 		piece->width = snprintf(piece->bytes, PIECE_BYTES, "\\x%02x", number);
 	else if (codepoint < 0x10000)
@@ -71,8 +72,9 @@ piece_keep(struct piece *piece, int32_t codepoint, struct walk *walk)
 
 	walk->marks = width == 0 ? walk->marks + 1 : 0;
 	piece->width = width;
-	piece->len = walk->marks > MARKS_MAX ? 0
-					     : (size_t)utf8proc_encode_char(codepoint, (uint8_t *)piece->bytes);
+	piece->len = walk->marks > MARKS_MAX
+			     ? 0
+			     : (size_t)utf8proc_encode_char(codepoint, (uint8_t *)piece->bytes);
 }
 
 /* False at the end of the text. */
