@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The floor to measure against: fetches BASE/customers/op-N for N below COUNT with nothing but
- * libcurl, CONNECTIONS at a time, reused handles, bodies thrown away.
+ * libcurl, CONNECTIONS at a time, reused handles, bodies thrown away. The requests are those of the
+ * daemon, header by header.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,10 +37,13 @@ take_next(struct work *work, CURL *easy)
 }
 
 static CURL *
-handle_create(void)
+handle_create(struct curl_slist *headers)
 {
 	CURL *easy = curl_easy_init();
 
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "reconciled/" RECONCILED_VERSION);
+	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, discard);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	return easy;
@@ -79,6 +83,7 @@ int
 main(int argc, char **argv)
 {
 	struct work work = { 0 };
+	struct curl_slist *headers = NULL;
 	int connections;
 	CURLM *multi;
 
@@ -91,8 +96,10 @@ main(int argc, char **argv)
 	connections = atoi(argv[3]);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	multi = curl_multi_init();
+	headers = curl_slist_append(headers, "cache-control: no-cache");
+	headers = curl_slist_append(headers, "accept: application/json");
 	for (int i = 0; i < connections && i < CONNECTIONS_MAX; i++) {
-		CURL *easy = handle_create();
+		CURL *easy = handle_create(headers);
 
 		if (take_next(&work, easy))
 			curl_multi_add_handle(multi, easy);
@@ -101,6 +108,7 @@ main(int argc, char **argv)
 	}
 	run(multi, &work);
 	curl_multi_cleanup(multi);
+	curl_slist_free_all(headers);
 	curl_global_cleanup();
 	return 0;
 }

@@ -17,10 +17,10 @@ reserve(struct strbuf *buf, size_t more)
 {
 	size_t size = buf->size ? buf->size : 64;
 
+	if (buf->size - buf->len > more)
+		return;
 	while (size - buf->len <= more)
 		size *= 2;
-	if (size == buf->size)
-		return;
 	buf->data = xrealloc(buf->data, size, 1);
 	buf->size = size;
 }
@@ -59,7 +59,9 @@ strbuf_puts(struct strbuf *buf, const char *text)
 void
 strbuf_putc(struct strbuf *buf, char c)
 {
-	strbuf_add(buf, &c, 1);
+	reserve(buf, 1);
+	buf->data[buf->len++] = c;
+	buf->data[buf->len] = '\0';
 }
 
 void

@@ -189,6 +189,18 @@ address(struct http_peer *peer, const struct http_query *query)
 	return strbuf_text(&peer->url);
 }
 
+static const char *
+header_line(struct arena *arena, const char *name, const char *value)
+{
+	size_t name_len = strlen(name), value_len = strlen(value);
+	char *line = arena_alloc(arena, name_len + 2 + value_len + 1);
+
+	memcpy(line, name, name_len);
+	memcpy(line + name_len, ": ", 2);
+	memcpy(line + name_len + 2, value, value_len);
+	return line;
+}
+
 static const char *const *
 header_lines(struct arena *arena, const struct request *request, size_t *ret_count)
 {
@@ -196,10 +208,10 @@ header_lines(struct arena *arena, const struct request *request, size_t *ret_cou
 	const char **lines = arena_array(arena, const char *, request->headers_count + 1);
 
 	for (size_t i = 0; i < request->headers_count; i++)
-		lines[count++] = arena_printf(arena, "%s: %s", request->headers[i].name,
-					      request->headers[i].value);
+		lines[count++] = header_line(arena, request->headers[i].name,
+					     request->headers[i].value);
 	if (request->body != NULL && request->content_type != NULL)
-		lines[count++] = arena_printf(arena, "content-type: %s", request->content_type);
+		lines[count++] = header_line(arena, "content-type", request->content_type);
 	*ret_count = count;
 	return lines;
 }
