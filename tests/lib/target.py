@@ -48,13 +48,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        if "content-length" not in {name.lower() for name in headers}:
+        # an answer with a framing of its own is sent as it is: it may be a lie
+        framed = {"content-length", "transfer-encoding", "connection"} & {n.lower() for n in headers}
+        if not framed:
             self.send_header("content-length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-        if "content-length" in {name.lower() for name in headers}:
-            self.close_connection = True  # the announced length may be a lie
+        if framed:
+            self.close_connection = True
 
     do_GET = do_HEAD = do_POST = _serve
 
