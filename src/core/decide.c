@@ -319,8 +319,9 @@ decide(const struct policy *policy, const struct operation *op, const struct ver
 	decision.action = row->action;
 	if (row->class != CLASS_NONE && class_is_verdict(row->class))
 		fill_verdict(&of, &decision);
-	/* What is correct needs no other look: it is confirmed, or will be once it is enforced. */
-	decision.due = !status_is_final(decision.status) && decision.action != ACTION_CONFIRM;
+	/* Correct under a policy that observes: no other look before it is enforced. */
+	decision.due = !status_is_final(decision.status) &&
+		       (decision.action != ACTION_CONFIRM || policy->enforce);
 	if (decision.due)
 		decision.due_in_us = next_look_us(&of, &decision);
 	assert(verdict->class != CLASS_AMBIGUOUS ||

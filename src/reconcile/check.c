@@ -153,6 +153,7 @@ check_start(struct check *check, const struct decide_context *context)
 {
 	assert(check->state == CHECK_IDLE);
 	check->context = *context;
+	check->context.arena = check->arena;
 	check->look.at_us = database_clock_us(check);
 	ask(check);
 }

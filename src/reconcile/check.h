@@ -32,6 +32,7 @@ struct arena *check_arena(struct check *check);
 struct check_subject *check_subject(struct check *check);
 
 bool check_can_start(const struct check *check); /* the target has a free slot */
+/* Arena and time of the context are filled in here. */
 void check_start(struct check *check, const struct decide_context *context);
 void check_reset(struct check *check); /* cancels, empties the arena; ready for another operation */
 

@@ -22,6 +22,8 @@
 #include "source.h"
 #include "writer.h"
 
+enum { DRAIN_SECONDS = 5 };
+
 enum pass_state { PASS_IDLE, PASS_RUNNING, PASS_DRAINING, PASS_OVER };
 
 struct slot {
@@ -48,12 +50,14 @@ struct pass {
 	bool pumping;
 	uint64_t random;
 	struct event *finish;
+	struct event *drain; /* DRAINING: until then targets may still answer */
 };
 
 static void pump(struct pass *pass);
 static void on_judged(void *owner, struct check *check);
 static void on_source_ready(void *owner, const struct err *err);
 static void on_finish(evutil_socket_t fd, short what, void *owner);
+static void on_drain(evutil_socket_t fd, short what, void *owner);
 static void on_written(void *owner, const struct writer_entry *entry, enum written outcome,
 		       int64_t revision);
 static void on_progressed(void *owner);
@@ -93,6 +97,7 @@ pass_create(const struct pass_options *options, const struct pass_observer *obse
 	pass->source = source_create(&pass->options, on_source_ready, pass);
 	pass->writer = writer_create(&writer_options, &callbacks);
 	pass->finish = evtimer_new(options->base, on_finish, pass);
+	pass->drain = evtimer_new(options->base, on_drain, pass);
 	if (options->ids)
 		pass->named = named_create(options->ids, options->ids_count);
 	create_slots(pass);
@@ -113,6 +118,7 @@ pass_destroy(struct pass *pass)
 	named_destroy(pass->named);
 	writer_destroy(pass->writer);
 	event_free(pass->finish);
+	event_free(pass->drain);
 	strbuf_finish(&pass->evidence);
 	free(pass);
 }
@@ -274,7 +280,7 @@ static bool
 is_quiet(const struct pass *pass)
 {
 	return pass->busy == 0 && !source_is_fetching(pass->source) &&
-	       (writer_is_idle(pass->writer) || pass->failure.code != ERR_NONE);
+	       (writer_is_idle(pass->writer) || writer_has_failed(pass->writer));
 }
 
 /* Fills the free slots; at the end of the work, flushes the writer and finishes. */
@@ -304,6 +310,7 @@ finish(struct pass *pass, const struct err *err)
 	if (pass->state == PASS_OVER)
 		return;
 	pass->state = PASS_OVER;
+	evtimer_del(pass->drain);
 	pass->observer.done(pass->observer.owner, err);
 }
 
@@ -344,12 +351,24 @@ pass_ready(struct pass *pass)
 	pump(pass);
 }
 
+static void
+on_drain(evutil_socket_t fd, short what, void *owner)
+{
+	struct pass *pass = owner;
+
+	release_all(pass);
+	pump(pass);
+}
+
 void
 pass_stop(struct pass *pass)
 {
+	static const struct timeval drain = { .tv_sec = DRAIN_SECONDS };
+
 	if (pass->state != PASS_RUNNING)
 		return;
 	pass->state = PASS_DRAINING;
+	evtimer_add(pass->drain, &drain);
 	pump(pass);
 }
 

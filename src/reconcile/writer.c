@@ -125,6 +125,12 @@ writer_is_idle(const struct writer *writer)
 	return writer->first == NULL;
 }
 
+bool
+writer_has_failed(const struct writer *writer)
+{
+	return writer->has_failed;
+}
+
 static struct batch *
 batch_take(struct writer *writer)
 {

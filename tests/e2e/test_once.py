@@ -196,3 +196,26 @@ def test_interrupted_is_whole(world, crm):
                                  " WHERE status = 'confirmed'").fetchone()["n"]
     assert 1 <= confirmed < 30
     assert out.count('"confirmed"') == confirmed
+
+
+def test_interrupted_while_the_target_hangs(world, crm):
+    import signal
+    import threading
+    asked, over = threading.Event(), threading.Event()
+
+    def hang(request):
+        asked.set()
+        over.wait(90)
+
+    world.policy()
+    world.target(crm.url, more="timeout: {total: 5m}")
+    crm.answer = hang
+    world.send("op-1")
+    before = world.operation("op-1")
+    running = world.start_once()
+    assert asked.wait(20)
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate(timeout=60)
+    over.set()
+    assert running.returncode == 1 and "stays due" in err
+    assert world.operation("op-1") == before

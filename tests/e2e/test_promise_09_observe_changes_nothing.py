@@ -40,3 +40,11 @@ def test_a_correct_one_is_asked_again_only_when_enforced(world, crm):
     assert world.once().json["types"]["sync_customer"]["checked"] == 0
     world.policy(mode="enforce")
     assert world.once().of("op-same")["status"] == "confirmed"
+
+
+def test_observing_once_does_not_keep_an_enforced_type_waiting(world, crm):
+    prepare(world, crm, "enforce")
+    world.once("--observe")
+    assert world.operation("op-same")["due_at"] is not None
+    world.make_due("op-same")
+    assert world.once().of("op-same")["status"] == "confirmed"

@@ -132,7 +132,7 @@ static const struct row {
 	  "not_applicable-close", ACTION_CLOSE, ACTION_CLOSE, STATUS_AWAITING_CONFIRMATION, "observed", NULL, true },
 	{ "promise 9: the process observes whatever the policy says", PLAIN, CLASS_CORRECT,
 	  STATUS_AWAITING_CONFIRMATION, "correct-confirm", ACTION_CONFIRM, ACTION_CONFIRM,
-	  STATUS_AWAITING_CONFIRMATION, "observed", NULL, .observe = true },
+	  STATUS_AWAITING_CONFIRMATION, "observed", NULL, true, .observe = true },
 	{ "observing recommends what the policy asks for", ACTIONS("'missing':'requeue'"), CLASS_MISSING,
 	  STATUS_AWAITING_CONFIRMATION, "missing-requeue-review", ACTION_REVIEW, ACTION_REQUEUE,
 	  STATUS_AWAITING_CONFIRMATION, "observed", NULL, true, .observe = true },

@@ -74,6 +74,6 @@ struct pass_options {
 struct pass *pass_create(const struct pass_options *options, const struct pass_observer *observer);
 void pass_start(struct pass *pass);
 void pass_ready(struct pass *pass); /* a target may have free slots again */
-/* Takes nothing new; what is in flight is recorded, then done is called. */
+/* Takes nothing new; what targets answer within five seconds is recorded, then done is called. */
 void pass_stop(struct pass *pass);
 void pass_destroy(struct pass *pass); /* drops what is in flight */
