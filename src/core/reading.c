@@ -84,6 +84,8 @@ reason_of_fault(enum value_fault fault)
 		return REASON_NOT_JSON;
 	case VALUE_TOO_DEEP:
 		return REASON_TOO_DEEP;
+	case VALUE_TOO_LARGE:
+		return REASON_TOO_LARGE;
 	}
 	return REASON_NOT_JSON;
 }

@@ -131,6 +131,23 @@ test_depth(struct arena *arena)
 		"H02: a hundred thousand brackets");
 }
 
+/* Few bytes for each value, many for each node of the tree. */
+static void
+test_many_values(struct arena *arena)
+{
+	char *many = arena_alloc(arena, 2 * VALUE_NODES_MAX + 2), *at = many;
+	struct answer answer = { 0, 200, many };
+	struct scenario s = scenario_start(arena, PROBE(FOUND), "{}", "{}");
+
+	*at++ = '[';
+	for (size_t i = 1; i < VALUE_NODES_MAX; i++)
+		at = stpcpy(at, "1,");
+	strcpy(at, "1]");
+	scenario_look(arena, &s, &answer, 1);
+	tap_str(reason_name(s.look.readings[0]->reason), "too_large",
+		"H02: more values than a tree may have");
+}
+
 static void
 test_digest(struct arena *arena)
 {
@@ -153,6 +170,7 @@ main(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		test_row(arena, &rows[i]);
 	test_depth(arena);
+	test_many_values(arena);
 	test_digest(arena);
 	arena_destroy(arena);
 	return tap_done();

@@ -198,6 +198,22 @@ read_wide(struct arena *arena, int n, int twin)
 	return fault;
 }
 
+/* The list itself and so many elements. */
+static enum value_fault
+read_long(struct arena *arena, size_t elements)
+{
+	struct strbuf out = { 0 };
+	const struct value *value;
+	enum value_fault fault;
+
+	for (size_t i = 0; i < elements; i++)
+		strbuf_puts(&out, i == 0 ? "[1" : ",1");
+	strbuf_putc(&out, ']');
+	fault = value_read_json(arena, out.data, out.len, &value);
+	strbuf_finish(&out);
+	return fault;
+}
+
 static void
 test_wide(struct arena *arena)
 {
@@ -208,6 +224,8 @@ test_wide(struct arena *arena)
 	tap_int(read_wide(arena, 100000, 4711), VALUE_NOT_JSON, "one of 100,000 members twice");
 	tap_int(read_wide(arena, 16, 0), VALUE_NOT_JSON, "one of 16 members twice");
 	tap_int(read_wide(arena, 17, 0), VALUE_NOT_JSON, "one of 17 members twice");
+	tap_int(read_long(arena, VALUE_NODES_MAX - 1), VALUE_OK, "as many values as are allowed");
+	tap_int(read_long(arena, VALUE_NODES_MAX), VALUE_TOO_LARGE, "one value more");
 	arena_reset(arena);
 	memset(text, 'a', 10 << 20);
 	text[0] = text[(10 << 20) - 1] = '"';

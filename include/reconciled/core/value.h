@@ -24,7 +24,7 @@ struct value {
 	struct value *first, *last, *next; /* children in order; next sibling */
 };
 
-enum { VALUE_DEPTH_MAX = 64 };
+enum { VALUE_DEPTH_MAX = 64, VALUE_NODES_MAX = 128 * 1024 };
 
 const char *value_kind_name(enum value_kind kind);
 
@@ -46,12 +46,13 @@ void value_append(struct arena *arena, struct value *parent, const char *name, s
 /* Same kind of tree, same texts, members in any order. For "identical items count once". */
 bool value_equal(const struct value *a, const struct value *b);
 
-enum value_fault { VALUE_OK, VALUE_EMPTY, VALUE_NOT_JSON, VALUE_TOO_DEEP };
+enum value_fault { VALUE_OK, VALUE_EMPTY, VALUE_NOT_JSON, VALUE_TOO_DEEP, VALUE_TOO_LARGE };
 
 /*
  * Reads one JSON text (RFC 8259) exactly. A leading byte order mark is dropped. NOT_JSON: bad
  * syntax, bad UTF-8, a duplicate member, a lone surrogate, anything after the value. EMPTY: nothing
- * but white space. TOO_DEEP: more than VALUE_DEPTH_MAX levels. *ret_value is set on VALUE_OK only.
+ * but white space. TOO_DEEP: more than VALUE_DEPTH_MAX levels. TOO_LARGE: more than
+ * VALUE_NODES_MAX values, which bounds the memory of the tree. *ret_value is set on VALUE_OK only.
  */
 enum value_fault value_read_json(struct arena *arena, const char *bytes, size_t len,
 				 const struct value **ret_value);
