@@ -25,6 +25,7 @@ class Stage:
         self.look = 0
         self.rows = {r.id: r for r in ROWS}
         self.asked = {r.id: 0 for r in ROWS}
+        self.requests = {}
         self.ids = re.compile("|".join(sorted(map(re.escape, self.rows), key=len, reverse=True)))
 
     def __call__(self, request):
@@ -35,6 +36,7 @@ class Stage:
             return NOT_FOUND if known is None else answer_json({"id": known})
         name = self.ids.search(unquote(request.raw_path) + request.body.decode())[0]
         self.asked[name] += 1
+        self.requests[name] = request
         if request.path.startswith("/slow/"):
             time.sleep(1.5)
         answer = self.rows[name].looks[self.look][0]
@@ -42,6 +44,13 @@ class Stage:
             return None
         status, headers, body = answer
         return status, headers, body if isinstance(body, bytes) else body.replace("$ID", name)
+
+
+def pass_time(world, r, by):
+    world.age(r.id, by)
+    if r.worker == "died":  # others that only started are still at it
+        world.db.execute("UPDATE reconcile.operations SET attempt_until = attempt_until - %s::interval"
+                         " WHERE operation_id = %s", [by, r.id])
 
 
 def put(world, r):
@@ -58,7 +67,7 @@ def put(world, r):
         world.app.execute("SELECT reconcile.set_entity_state('customer', %s, %s)", [r.id, r.state])
     if r.superseded:
         world.request(f"{r.id}-next", operation_type=r.type, entity_id=r.id, version="9")
-    world.age(r.id, r.ago)
+    pass_time(world, r, r.ago)
 
 
 def pass_over(world, stage, number):
@@ -66,7 +75,7 @@ def pass_over(world, stage, number):
     rows = [r for r in ROWS if len(r.looks) > number]
     for r in rows:
         if number:
-            world.age(r.id, r.gap)
+            pass_time(world, r, r.gap)
     world.make_due(*[r.id for r in rows])
     stage.look = number
     run = world.run("reconciled", "--once", "--json")
@@ -79,7 +88,7 @@ class Seen:
     passes: list
     operations: dict
     evidence: dict
-    asked: dict
+    stage: Stage
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +106,7 @@ def seen(cluster, template, tmp_path_factory):
             put(world, r)
         passes = [pass_over(world, stage, n) for n in range(max(len(r.looks) for r in ROWS))]
     yield Seen(passes, {r.id: world.operation(r.id) for r in ROWS},
-               {r.id: world.evidence(r.id) for r in ROWS if world.journal(r.id)[-1]["evidence"]}, stage.asked)
+               {r.id: world.evidence(r.id) for r in ROWS if world.journal(r.id)[-1]["evidence"]}, stage)
     world.close()
     with cluster.connect() as admin:
         admin.execute("DROP DATABASE e2e_traps WITH (FORCE)")
@@ -116,7 +125,7 @@ def test_trap(seen, r):
     if r.kept:
         assert r.kept.items() <= seen.evidence[r.id]["kept"].items()
     if r.asked is not None:
-        assert seen.asked[r.id] == r.asked
+        assert seen.stage.asked[r.id] == r.asked
 
 
 def test_ids_are_unique():
@@ -129,6 +138,14 @@ def test_a_page_that_is_no_evidence_is_not_kept(seen):
     assert evidence["response"]["status"] == 200 and evidence["response"]["bytes"] > 0
     assert re.fullmatch("[0-9a-f]{64}", evidence["response"]["sha256"])
     assert "Gateway" not in json.dumps(evidence)
+
+
+def test_nothing_breaks_out_of_its_place(seen):
+    """Case H04: a value is one value, whatever it contains."""
+    query = seen.stage.requests["h04-nothing-breaks-out-of-a-query"].raw_path
+    assert query.endswith("?reference=o1%26reference%3Do2%23x%20%2B%2541")
+    body = seen.stage.requests["h04-nothing-breaks-out-of-a-body"].body
+    assert json.loads(body) == {"filter": {"reference": 'o1", "role": "admin'}}
 
 
 def test_what_differs_is_told_exactly(seen):

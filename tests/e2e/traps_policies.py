@@ -153,6 +153,18 @@ compare: {version: {found: /version, type: version, is: op.version}}
 outcome: {older: missing}
 idempotent: conditional
 """),
+    "sync_both": ("crm", """
+probes:
+  - get: /both/{operation_id}
+    absent: {status: 404, /error: not_found}
+    found: {status: 200, /config: {present: true}}
+absence: {confirm: 1, over: 0s}
+compare:
+  config: {found: /config, type: version, is: op.version}
+  schema: {found: /schema, type: version, at_least: op.version}
+outcome: {older: missing}
+idempotent: conditional
+"""),
     "deploy_release": ("crm", """
 probes:
   - get: /releases/{business_key}
@@ -245,6 +257,31 @@ reference: '^[a-z0-9.]{1,20}$'
 probes:
   - get: /objects/{business_key|path}
     absent: {status: 404, /error: not_found}
+    found: {status: 200}
+existence_only: true
+"""),
+    "fetch_by_header": ("plain", """
+reference: '^.{1,100}$'
+probes:
+  - get: /values/{operation_id}
+    headers: {X-Reference: "{business_key}"}
+    found: {status: 200}
+existence_only: true
+"""),
+    "fetch_by_query": ("plain", """
+reference: '^.{1,100}$'
+probes:
+  - get: /values/{operation_id}
+    query: {reference: "{business_key}"}
+    found: {status: 200}
+existence_only: true
+"""),
+    "fetch_by_body": ("plain", """
+reference: '^.{1,100}$'
+probes:
+  - post: /values/{operation_id}
+    reads: true
+    json: {filter: {reference: "{business_key}"}}
     found: {status: 200}
 existence_only: true
 """),

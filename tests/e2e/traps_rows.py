@@ -14,6 +14,7 @@ from target import NOT_FOUND, answer_json
 
 CORRECT = ("correct", "fields_equal", "confirm", "confirmed")
 MISSING = ("missing", "absent_confirmed", "review", "manual_review")
+OLDER = ("missing", "older", "review", "manual_review")
 TOO_EARLY = ("waiting", "too_early", "wait", "awaiting_confirmation")
 UNCONFIRMED = ("waiting", "absent_unconfirmed", "wait", "awaiting_confirmation")
 
@@ -132,7 +133,7 @@ class Row:
     ago: str = "1 hour"
     gap: str = "10 minutes"
     state: str = "active"
-    worker: str = "sent"     # how far it came: started, sent, retries
+    worker: str = "sent"     # how far it came: started, sent, died (lease of 5 minutes), retries
     superseded: bool = False
     asked: int = None        # how many questions the target may have heard
     recommended: str = None  # action, where a person has it
@@ -168,6 +169,10 @@ SHOP = [
     row("t09-right-after-the-send", "create_order", EMPTY, TOO_EARLY, ago="4 minutes"),
     row("t09-attempt-may-still-land", "create_order", EMPTY, ("waiting", "too_early", "wait", "processing"),
         worker="started"),
+    row("t09-lease-ran-out-lately", "create_order", EMPTY, ("waiting", "too_early", "wait", "processing"),
+        worker="died", ago="9 minutes"),
+    looks("t10-lease-ran-out", "create_order", (EMPTY, ("waiting", "absent_unconfirmed", "wait", "processing")),
+          (EMPTY, MISSING), worker="died", ago="11 minutes"),
     row("t09-found-while-the-attempt-lives", "create_order", orders(order()), CORRECT, worker="started"),
     looks("t10-three-within-a-minute", "create_order", (EMPTY, UNCONFIRMED), (EMPTY, UNCONFIRMED),
           (EMPTY, UNCONFIRMED), gap="20 seconds"),
@@ -305,10 +310,10 @@ CRM = [
     row("t43-not-active", "sync_customer", customer(active=False), divergent()),
     row("t43-duplicate-member", "sync_customer",
         (200, {}, '{"id":"c","version":6,"version":7,"name":"Zoë","active":true}'), inconclusive("not_json")),
-    row("t36-older-conditional", "sync_stock", stock(6), ("missing", "older", "review", "manual_review")),
+    row("t36-older-conditional", "sync_stock", stock(6), OLDER),
     row("t36-older-inside-the-window", "sync_stock", stock(6), TOO_EARLY, ago="1 minute"),
     looks("t36-older-is-earned-too", "sync_stock_slowly", (stock(6), UNCONFIRMED),
-          (stock(6), ("missing", "older", "review", "manual_review"))),
+          (stock(6), OLDER)),
     row("t37-newer-and-replaced", "sync_stock", stock(8), not_applicable("newer"), superseded=True),
     row("t38-newer-not-ours", "sync_stock", stock(8), divergent("newer")),
     row("t35-dotted", "deploy_release", release(), CORRECT, version="1.10.0"),
@@ -342,6 +347,12 @@ CRM = [
           (html(200), ambiguous("give_up")), (html(200), ambiguous("give_up"))),
     looks("p01-given-up-then-found", "sync_customer", (html(200), inconclusive("not_json")),
           (html(200), ambiguous("give_up")), (customer(), CORRECT)),
+    row("t35-not-below", "sync_both", answer_json({"config": 7, "schema": "8"}), CORRECT),
+    row("t36-below", "sync_both", answer_json({"config": 7, "schema": "6"}), OLDER),
+    row("t36-older-and-newer", "sync_both", answer_json({"config": 8, "schema": "6"}), divergent("newer")),
+    row("p01-206", "sync_customer", (206, *customer()[1:]), inconclusive("unrecognised")),
+    row("p01-408", "sync_customer", answer_json({"error": "not_found"}, 408), inconclusive("http_4xx")),
+    row("p01-425", "sync_customer", answer_json({"error": "not_found"}, 425), inconclusive("http_4xx")),
     row("p01-502-html", "sync_customer", html(502), inconclusive("http_5xx")),
     row("t01-204", "sync_customer", (204, {"connection": "close"}, ""), inconclusive("empty_body")),
     row("p01-200-html", "sync_customer", html(200), inconclusive("not_json")),
@@ -411,6 +422,15 @@ EXACT = [
     row("j01-exponent", "set_value", value(b"1e2"), CORRECT, expected={"n": 100}),
     row("j01-minor-and-major", "set_value", value(b'"15.00"'), divergent(), expected={"n": 1500}),
     row("j01-as-text", "set_text", value(b'"10.00"'), divergent(), expected={"n": "10"}),
+    row("j01-seven-in-other-words", "set_value", value(b'"+7.0e0"'), CORRECT, expected={"n": "7"}),
+    row("j01-half-a-number", "set_value", value(b'"7."'), ambiguous("unreadable"), expected={"n": "7"}),
+    row("j01-number-with-a-space", "set_value", value(b'" 7"'), ambiguous("unreadable"), expected={"n": "7"}),
+    row("j01-true-is-no-number", "set_value", value(b"true"), ambiguous("unreadable"), expected={"n": 1}),
+    row("j01-other-text-same-number", "set_text", value(b"7.0"), divergent(), expected={"n": 7}),
+    row("t43-null-expected-and-found", "set_text", value(b"null"), ambiguous("unreadable"), expected={"n": None}),
+    row("t43-empty-expected-and-found", "set_text", value(b'""'), ambiguous("unreadable"), expected={"n": ""}),
+    row("t43-object-expected-and-found", "set_text", value(b'{"a":1}'), ambiguous("unreadable"),
+        expected={"n": {"a": 1}}),
     row("j02-nul", "set_text", value(b'"x\\u0000y"'), divergent(), expected={"n": "xy"}),
     row("j02-lone-surrogate", "set_text", value(b'"\\ud800"'), inconclusive("not_json"), expected={"n": "?"}),
     row("j02-pair", "set_text", value(b'"\\ud83d\\ude00"'), CORRECT, expected={"n": "\U0001f600"}),
@@ -441,6 +461,12 @@ EXACT = [
     row("h04-dot", "fetch_object", None, ambiguous("bad_reference"), business_key="."),
     row("h04-empty", "fetch_object", None, ambiguous("no_reliable_query"), business_key=""),
     row("h04-another-object", "fetch_object", None, inconclusive("incomplete"), business_key="alias"),
+    row("h04-line-break-in-a-header", "fetch_by_header", value(b"1"), ambiguous("bad_reference"),
+        business_key="o1\r\nX-Role: admin", asked=0),
+    row("h04-nothing-breaks-out-of-a-query", "fetch_by_query", value(b'"$ID"'), CORRECT,
+        business_key="o1&reference=o2#x +%41", asked=1),
+    row("h04-nothing-breaks-out-of-a-body", "fetch_by_body", value(b'"$ID"'), CORRECT,
+        business_key='o1", "role": "admin', asked=1),
     row("h04-path", "fetch_path", None, CORRECT, business_key="folder/o3"),
     row("h04-path-up", "fetch_path", None, ambiguous("bad_reference"), business_key="folder/../o2"),
     row("h04-path-with-a-hole", "fetch_path", None, ambiguous("bad_reference"), business_key="folder//o3"),
