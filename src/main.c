@@ -12,6 +12,7 @@
 
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/standard_files.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/config/problems.h"
@@ -328,8 +329,12 @@ main(int argc, char **argv)
 		.once.progress = true,
 	};
 
+	enum exit_code code;
+
+	standard_files_reserve();
 	signal(SIGPIPE, SIG_IGN);
 	if (!parse_arguments(&arguments, argc, argv))
 		return EXIT_USAGE;
-	return (int)runners[arguments.command](&arguments);
+	code = runners[arguments.command](&arguments);
+	return standard_output_is_complete("reconciled") ? (int)code : EXIT_FAILED;
 }

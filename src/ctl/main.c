@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/standard_files.h"
 
 static const struct command *const commands[] = {
 	&command_status, &command_list,	  &command_show,
@@ -108,11 +109,10 @@ main(int argc, char **argv)
 	struct ctl ctl = { .config_file = CTL_CONFIG_DEFAULT };
 	enum ctl_exit code;
 
+	standard_files_reserve();
 	setlocale(LC_CTYPE, "");
 	screen_init(&ctl.screen);
 	code = run(&ctl, argc > 0 ? argc - 1 : 0, argv + 1);
 	ctl_finish(&ctl);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return ctl_fail(CTL_REFUSED, "could not write to standard output");
-	return code;
+	return standard_output_is_complete("reconcilectl") ? code : CTL_REFUSED;
 }

@@ -14,6 +14,7 @@
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/standard_files.h"
 #include "reconciled/base/xalloc.h"
 #include "sim.h"
 #include "yaml_tree.h"
@@ -165,6 +166,7 @@ main(int argc, char **argv)
 	struct arguments arguments;
 	struct err err = { 0 };
 	struct sim sim = { 0 };
+	standard_files_reserve();
 	parse_arguments(argc, argv, &arguments);
 	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_AUTO);
 	signal(SIGPIPE, SIG_IGN);
