@@ -8,11 +8,12 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "reconciled/base/xalloc.h"
 
 /* Above this a buffer is not kept between transfers. */
-enum { KEEP_BYTES = 128 * 1024 };
+enum { KEEP_BYTES = 128 * 1024, LENGTH_DIGITS_MAX = 18 };
 
 void
 answer_finish(struct answer *answer)
@@ -39,6 +40,7 @@ answer_reset(struct answer *answer, int64_t body_max)
 	empty(&answer->body);
 	answer->body_max = body_max;
 	answer->head_bytes = answer->lines = 0;
+	answer->length = -1;
 	answer->head_over = answer->too_large = answer->malformed = false;
 }
 
@@ -86,7 +88,51 @@ begin_block(struct answer *answer)
 {
 	strbuf_reset(&answer->head);
 	answer->lines = 0;
+	answer->length = -1;
 	answer->head_over = false;
+}
+
+/*
+ * libcurl takes the last of several lengths, and none for one that it cannot read: where the body
+ * ends is then a guess, and what is cut off may look whole.
+ */
+static bool
+take_length(struct answer *answer, const char *text, size_t len)
+{
+	int64_t length = 0;
+
+	trim(&text, &len);
+	if (len == 0 || len > LENGTH_DIGITS_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		length = length * 10 + (text[i] - '0');
+	}
+	if (answer->length >= 0 && answer->length != length)
+		return false;
+	answer->length = length;
+	return true;
+}
+
+static bool
+is_length(const char *name, size_t len)
+{
+	static const char length[] = "content-length";
+
+	trim(&name, &len);
+	return len == strlen(length) && strncasecmp(name, length, len) == 0;
+}
+
+static void
+keep_field(struct answer *answer, const char *line, size_t name_len, size_t len)
+{
+	const char *value = line + name_len + 1;
+	size_t value_len = len - name_len - 1;
+
+	if (is_length(line, name_len) && !take_length(answer, value, value_len))
+		answer->malformed = true;
+	add_header(answer, line, name_len, value, value_len);
 }
 
 static void
@@ -99,8 +145,7 @@ keep_line(struct answer *answer, const char *line, size_t len)
 	else if (line[0] == ' ' || line[0] == '\t')
 		continue_header(answer, line, len);
 	else if (colon != NULL)
-		add_header(answer, line, (size_t)(colon - line), colon + 1,
-			   len - (size_t)(colon - line) - 1);
+		keep_field(answer, line, (size_t)(colon - line), len);
 }
 
 bool
@@ -118,7 +163,7 @@ answer_take_line(struct answer *answer, const char *line, size_t len)
 		begin_block(answer);
 	else if (len > 0 && !answer->head_over)
 		keep_line(answer, line, len);
-	return true;
+	return !answer->malformed;
 }
 
 bool

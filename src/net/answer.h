@@ -23,7 +23,8 @@ struct answer {
 	size_t lines;
 	bool head_over; /* what follows is a trailer: counted, not kept */
 	bool too_large; /* a limit was passed */
-	bool malformed; /* a header that cannot be represented */
+	bool malformed; /* a header that cannot be represented, or lengths that contradict */
+	int64_t length; /* as announced, -1: not */
 	struct transfer_header *headers;
 	size_t headers_size;
 };
