@@ -5,13 +5,26 @@
 SET LOCAL ROLE reconcile_owner;
 
 -- RC400 if a text is longer than its column is meant for.
+CREATE FUNCTION reconcile.check_texts(texts text[]) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = reconcile, pg_temp
+AS $$
+DECLARE
+	text text;
+BEGIN
+	FOREACH text IN ARRAY texts LOOP
+		IF octet_length(text) > 500 THEN
+			PERFORM refuse('RC400', 'an argument is longer than 500 bytes');
+		END IF;
+	END LOOP;
+END
+$$;
+
 CREATE FUNCTION reconcile.check_request(operation_id text, operation_type text, scope text,
 	others text[], expected json, payload json) RETURNS void
 LANGUAGE plpgsql
 SET search_path = reconcile, pg_temp
 AS $$
-DECLARE
-	text text;
 BEGIN
 	IF operation_id IS NULL OR operation_id !~ '^[!-~]{1,180}$' OR operation_id ~ '~c[0-9]+$' THEN
 		PERFORM refuse('RC400', 'operation_id is not 1 to 180 printable ASCII characters'
@@ -24,11 +37,7 @@ BEGIN
 	ELSIF octet_length(expected::text) > 262144 OR octet_length(payload::text) > 8388608 THEN
 		PERFORM refuse('RC400', 'more than 256 KiB of expected or 8 MiB of payload');
 	END IF;
-	FOREACH text IN ARRAY others || scope LOOP
-		IF octet_length(text) > 500 THEN
-			PERFORM refuse('RC400', 'an argument is longer than 500 bytes');
-		END IF;
-	END LOOP;
+	PERFORM check_texts(others || scope);
 END
 $$;
 
@@ -200,6 +209,9 @@ DECLARE
 BEGIN
 	PERFORM check_request(operation_id, operation_type, scope, ARRAY[entity_type, entity_id,
 		version, idempotency_key, business_key, correlation_id, traceparent], expected, payload);
+	IF NOT isfinite(deadline) THEN
+		PERFORM refuse('RC400', 'deadline is no moment');
+	END IF;
 	o.operation_id := operation_id;
 	o.operation_type := operation_type;
 	o.scope := scope;

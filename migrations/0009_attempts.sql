@@ -246,6 +246,7 @@ DECLARE
 	o operations := locked(operation_id);
 	at CONSTANT timestamptz := clock_timestamp();
 BEGIN
+	PERFORM check_texts(ARRAY[remote_id]);
 	PERFORM check_attempt(o, '{processing}', attempt, false);
 	IF o.attempt_until IS NULL THEN
 		PERFORM refuse('RC422', format('attempt %s of operation "%s" is over', o.attempts,
@@ -319,6 +320,7 @@ DECLARE
 	t operation_types := type_of(o.operation_type);
 	given CONSTANT text := attempt_evidence(coalesce(attempt, o.attempts), evidence);
 BEGIN
+	PERFORM check_texts(ARRAY[remote_id]);
 	PERFORM check_attempt(o, '{processing,awaiting_confirmation,retry_scheduled,manual_review,'
 		'compensating,confirmed,compensated,not_applicable}', attempt, true);
 	IF version <> o.version AND version_compare(version, o.version, t.version_order)

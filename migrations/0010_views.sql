@@ -17,6 +17,11 @@ EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
 END
 $$;
 
+-- Null where since is no moment: such a row must not take a whole view away either.
+CREATE FUNCTION reconcile.age(at timestamptz, since timestamptz) RETURNS interval
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN isfinite(since) THEN at - since END;
+
 -- What another send might do, for whoever thinks of one.
 CREATE FUNCTION reconcile.duplication_risk(class text, first_sent_at timestamptz,
 	attempt_until timestamptz, key_valid interval, at timestamptz) RETURNS text
@@ -65,7 +70,7 @@ cases (kind, operation_id, since) AS (
 )
 SELECT c.kind, o.operation_id, o.operation_type, o.scope, o.entity_type, o.entity_id,
 	o.entity_state, o.version, t.target, o.status, o.class, o.reason, o.recommended_action,
-	c.since, clock.at - c.since AS age, o.created_at, o.deadline_at, o.remote_id,
+	c.since, reconcile.age(clock.at, c.since) AS age, o.created_at, o.deadline_at, o.remote_id,
 	(SELECT reconcile.readable(j.evidence) FROM reconcile.journal j
 	 WHERE j.operation_id = o.operation_id AND j.evidence IS NOT NULL AND j.rule IS NOT NULL
 	 ORDER BY j.revision DESC LIMIT 1) AS evidence,
@@ -77,7 +82,7 @@ JOIN reconcile.operations o ON o.operation_id = c.operation_id
 LEFT JOIN reconcile.operation_types t ON t.operation_type = o.operation_type
 UNION ALL
 SELECT 'no_policy', NULL, k.operation_type, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-	'no_policy', NULL, d.since, clock.at - d.since, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+	'no_policy', NULL, d.since, reconcile.age(clock.at, d.since), NULL, NULL, NULL, NULL, NULL, NULL, NULL,
 	NULL, d.count
 FROM clock, reconcile.open_types k,
 LATERAL (SELECT min(o.due_at), count(*) FROM reconcile.operations o
@@ -134,7 +139,7 @@ types AS (
 )
 SELECT k.operation_type, t.target, t.mode, coalesce(t.paused, false) AS paused, t.policy,
 	open.status, coalesce(open.operations, 0) AS operations, open.oldest_at,
-	clock.at - open.oldest_at AS oldest_age, open.next_due_at, coalesce(open.due, 0) AS due,
+	reconcile.age(clock.at, open.oldest_at) AS oldest_age, open.next_due_at, coalesce(open.due, 0) AS due,
 	coalesce(open.past_deadline, 0) AS past_deadline,
 	coalesce(day.looks, 0) AS looks_24h, coalesce(day.verdicts, 0) AS verdicts_24h,
 	coalesce(day.inconclusive, 0) AS inconclusive_24h, coalesce(day.confirmed, 0) AS confirmed_24h,

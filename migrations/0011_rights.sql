@@ -64,6 +64,7 @@ GRANT EXECUTE ON FUNCTION
 		text, text, text, bigint, timestamptz),
 	reconcile.rfc3339(timestamptz),
 	reconcile.elapsed(interval),
+	reconcile.age(timestamptz, timestamptz),
 	reconcile.readable(text),
 	reconcile.duplication_risk(text, timestamptz, timestamptz, interval, timestamptz)
 	TO reconcile_app, reconcile_daemon, reconcile_operator, reconcile_auditor,

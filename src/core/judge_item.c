@@ -10,6 +10,9 @@
 
 #include "reconciled/base/arena.h"
 
+/* As long as what applications may say about themselves; it goes into events. */
+enum { REMOTE_ID_MAX = 500 };
+
 static const char COMPARE[] = "compare", OUTCOME[] = "outcome";
 
 /* What the operation will remember the object by: the text of one plain value. */
@@ -23,7 +26,8 @@ remote_id(const struct scene *scene, const struct probe *probe)
 	found = locator_find(scene, &probe->remote_id);
 	if (found.several || found.count != 1 || !value_is_scalar(found.values[0]))
 		return NULL;
-	if (found.values[0]->len == 0 || strlen(found.values[0]->text) != found.values[0]->len)
+	if (found.values[0]->len == 0 || found.values[0]->len > REMOTE_ID_MAX ||
+	    strlen(found.values[0]->text) != found.values[0]->len)
 		return NULL;
 	return found.values[0]->text;
 }

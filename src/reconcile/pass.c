@@ -330,7 +330,8 @@ fail(struct pass *pass, const struct err *err)
 {
 	if (pass->state == PASS_OVER)
 		return;
-	pass->failure = *err;
+	if (pass->failure.code == ERR_NONE)
+		pass->failure = *err;
 	pass->state = PASS_DRAINING;
 	release_all(pass);
 	pump(pass);
@@ -427,6 +428,15 @@ fill_verdict(struct record_row *row, const struct operation *op, const struct ve
 	row->earned = verdict->earned;
 }
 
+/* What was found but not confirmed by this look may be somebody else's. */
+static const char *
+remote_id_of(const struct verdict *verdict, const struct decision *decision, struct arena *arena)
+{
+	bool confirms = decision->action == ACTION_CONFIRM && !decision->observed;
+
+	return confirms ? copy(arena, verdict->remote_id) : NULL;
+}
+
 static struct record_row
 build_row(struct pass *pass, struct check *check, const struct policy *policy,
 	  const struct operation *op, struct arena *arena)
@@ -445,9 +455,7 @@ build_row(struct pass *pass, struct check *check, const struct policy *policy,
 		.due = decision->due,
 		.due_in_us = decision->due_in_us,
 		.closed_reason = copy(arena, decision->closed_reason),
-		/* What was found but not confirmed may be somebody else's. */
-		.remote_id = decision->status == STATUS_CONFIRMED ? copy(arena, verdict->remote_id)
-								  : NULL,
+		.remote_id = remote_id_of(verdict, decision, arena),
 		.event = decision->event,
 		.action = action_name(decision->action),
 		.rule = copy(arena, verdict->rule),

@@ -32,7 +32,7 @@ RIGHTS = {
 APPLICATION = {"request", "start", "extend", "claim", "sent", "confirm", "reject", "retry",
                "receipt", "cancel", "set_entity_state"}
 PURE = {"lifecycle_ok", "is_retention", "event_type", "event_payload", "rfc3339", "elapsed",
-        "readable", "duplication_risk"}
+        "age", "readable", "duplication_risk"}
 
 
 @pytest.mark.parametrize("role", ROLES)
