@@ -31,13 +31,16 @@
 #define CONNECT_TIMEOUT_US (5 * SECOND)
 #define STATEMENT_TIMEOUT_US (60 * SECOND)
 
+/* For what an interrupted pass still has to write; longer than its targets are given. */
+#define PATIENCE_US (8 * SECOND)
+
 enum { COUNTED_MAX = 100000 };
 
 struct once {
 	const struct config *config;
 	const struct once_options *options;
 	struct event_base *base;
-	struct event *on_signal[2];
+	struct event *on_signal[2], *patience;
 	struct db *read, *write;
 	struct curl_loop *curl;
 	struct probe_engine *engine;
@@ -244,16 +247,19 @@ run_pass(struct once *once)
 	pass_start(once->pass);
 }
 
+/* Ends the pass; a second signal, or the end of the patience, does not wait for that. */
 static void
 on_interrupt(evutil_socket_t fd, short what, void *owner)
 {
+	static const struct timeval patience = { .tv_sec = PATIENCE_US / SECOND };
 	struct once *once = owner;
 
-	once->interrupted = true;
-	if (once->pass)
-		pass_stop(once->pass);
-	else
+	if (!once->pass || once->interrupted)
 		stop(once);
+	else
+		pass_stop(once->pass);
+	once->interrupted = true;
+	event_add(once->patience, &patience);
 }
 
 static bool
@@ -299,6 +305,7 @@ once_init(struct once *once)
 		once->on_signal[i] = evsignal_new(once->base, signals[i], on_interrupt, once);
 		event_add(once->on_signal[i], NULL);
 	}
+	once->patience = evtimer_new(once->base, on_interrupt, once);
 	once->read = db_create(once->base, &db);
 	once->write = db_create(once->base, &db);
 	once->curl = curl_loop_create(once->base);
@@ -328,6 +335,7 @@ once_finish(struct once *once)
 	curl_loop_destroy(once->curl);
 	for (size_t i = 0; i < ARRAY_LEN(once->on_signal); i++)
 		event_free(once->on_signal[i]);
+	event_free(once->patience);
 	event_base_free(once->base);
 }
 

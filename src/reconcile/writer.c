@@ -21,6 +21,7 @@
 enum {
 	UNWRITTEN_MAX = 3, /* batches */
 	REFUSALS_MAX = 3,
+	LOCK_WAITS_MAX = 20, /* with nothing written in between; each takes half a second */
 	RANGES_MAX = 32, /* halving 2^31 rows needs no more */
 };
 
@@ -49,6 +50,7 @@ struct writer {
 	struct record_row *rows; /* of the statement under way */
 	struct range writing;
 	bool is_writing, has_failed;
+	int lock_waits; /* since something was written */
 	struct event *linger;
 };
 
@@ -273,14 +275,17 @@ refused_row(struct writer *writer, struct batch *batch, const struct err *err)
 	push_range(batch, writer->writing.begin, writer->writing.end);
 }
 
+/* One row, or all that are left to try where much is locked: halving on would take minutes. */
 static void
-locked_row(struct writer *writer, struct batch *batch)
+locked_rows(struct writer *writer, struct batch *batch)
 {
-	const struct writer_entry *entry = &batch->entries[writer->writing.begin];
+	for (size_t i = writer->writing.begin; i < writer->writing.end; i++) {
+		const struct writer_entry *entry = &batch->entries[i];
 
-	log_info("the row of an operation is locked, its verdict is dropped",
-		 F_STR("operation_id", entry->row.operation_id));
-	report(writer, entry, WRITTEN_LOCKED, entry->row.revision);
+		log_info("the row of an operation is locked, its verdict is dropped",
+			 F_STR("operation_id", entry->row.operation_id));
+		report(writer, entry, WRITTEN_LOCKED, entry->row.revision);
+	}
 }
 
 static void
@@ -295,17 +300,20 @@ halve(struct writer *writer, struct batch *batch)
 static void
 not_written(struct writer *writer, struct batch *batch, const struct err *err)
 {
-	if (writer->writing.end - writer->writing.begin > 1)
-		halve(writer, batch);
-	else if (err->code == ERR_BUSY)
-		locked_row(writer, batch);
-	else
+	bool single = writer->writing.end - writer->writing.begin == 1;
+
+	if (err->code == ERR_BUSY && (single || ++writer->lock_waits > LOCK_WAITS_MAX))
+		locked_rows(writer, batch);
+	else if (single)
 		refused_row(writer, batch, err);
+	else
+		halve(writer, batch);
 }
 
 static void
 all_written(struct writer *writer, struct batch *batch, const struct record_result *results)
 {
+	writer->lock_waits = 0;
 	for (size_t i = writer->writing.begin; i < writer->writing.end; i++) {
 		const struct record_result *result = &results[i - writer->writing.begin];
 

@@ -57,7 +57,7 @@ void writer_destroy(struct writer *writer);
 
 bool writer_has_room(const struct writer *writer); /* fewer than three batches are unwritten */
 bool writer_is_idle(const struct writer *writer);
-bool writer_has_failed(const struct writer *writer);
+bool writer_has_failed(const struct writer *writer); /* what is unwritten stays unwritten */
 
 /* Texts of an entry must live in this arena, asked for right before writer_add. */
 struct arena *writer_arena(struct writer *writer);
