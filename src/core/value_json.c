@@ -1,56 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a JSON text into a tree of values: RFC 8259 to the letter, and of what it leaves open
- * (duplicate members, half surrogate pairs, size) nothing. Numbers keep their text.
+ * Reads a JSON text into a tree of values. yajl does the grammar and hands over the text of
+ * numbers; what it lets pass (duplicate members, half surrogate pairs, overlong UTF-8, any depth,
+ * any number of values) is refused here.
  */
+#include <assert.h>
 #include <string.h>
 
 #include <utf8proc.h>
+#include <yajl/yajl_parse.h>
 
 #include "reconciled/base/arena.h"
 #include "value_tree.h"
 
 struct reader {
 	struct arena *arena;
-	const char *at, *end;
-	char *texts; /* room for all texts with their NULs: none is longer than its spelling */
-	size_t depth, nodes;
-	enum value_fault fault; /* of a read that fails */
+	char *texts; /* room for all texts of the document; each is shorter than its spelling */
+	size_t texts_left;
+	struct value *open[VALUE_DEPTH_MAX];
+	size_t depth;
+	const char *name; /* of the member whose value comes next */
+	size_t name_len;
+	const struct value *root;
+	size_t nodes;
+	enum value_fault fault; /* why a callback stopped the parser */
 };
 
-static bool read_value(struct reader *reader, struct value *value);
+static const char *
+keep_text(struct reader *reader, const char *text, size_t len)
+{
+	char *copy = reader->texts;
 
-static bool
-fail(struct reader *reader, enum value_fault fault)
+	assert(len < reader->texts_left);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	reader->texts += len + 1;
+	reader->texts_left -= len + 1;
+	return copy;
+}
+
+/* False stops the parser. */
+static int
+stop(struct reader *reader, enum value_fault fault)
 {
 	reader->fault = fault;
-	return false;
+	return 0;
 }
 
-static void
-skip_space(struct reader *reader)
+static struct value *
+link_new(struct reader *reader, enum value_kind kind, const char *text, size_t len)
 {
-	while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
-					    *reader->at == '\r' || *reader->at == '\t'))
-		reader->at++;
-}
+	struct value *value = arena_new(reader->arena, struct value);
 
-static bool
-take(struct reader *reader, char c)
-{
-	if (reader->at == reader->end || *reader->at != c)
-		return false;
-	reader->at++;
-	return true;
-}
-
-static void
-set_scalar(struct value *value, enum value_kind kind, const char *text, size_t len)
-{
 	value->kind = kind;
 	value->text = text;
 	value->len = len;
+	value->name = reader->name;
+	value->name_len = reader->name_len;
+	reader->name = NULL;
+	reader->name_len = 0;
+	if (reader->depth > 0)
+		value_link(reader->open[reader->depth - 1], value);
+	else
+		reader->root = value;
+	return value;
 }
+
+static int
+add(struct reader *reader, enum value_kind kind, const char *text, size_t len)
+{
+	if (reader->nodes++ == VALUE_NODES_MAX)
+		return stop(reader, VALUE_TOO_LARGE);
+	link_new(reader, kind, text, len);
+	return 1;
+}
+
+static int
+open_container(struct reader *reader, enum value_kind kind)
+{
+	if (reader->depth == VALUE_DEPTH_MAX)
+		return stop(reader, VALUE_TOO_DEEP);
+	if (reader->nodes++ == VALUE_NODES_MAX)
+		return stop(reader, VALUE_TOO_LARGE);
+
+	struct value *value = link_new(reader, kind, NULL, 0);
+
+	reader->open[reader->depth++] = value;
+	return 1;
+}
+
+static int
+on_null(void *arg)
+{
+	return add(arg, VALUE_NULL, NULL, 0);
+}
+
+static int
+on_boolean(void *arg, int is_true)
+{
+	return add(arg, VALUE_BOOL, is_true ? "true" : "false", is_true ? 4 : 5);
+}
+
+static int
+on_number(void *arg, const char *text, size_t len)
+{
+	return add(arg, VALUE_NUMBER, keep_text(arg, text, len), len);
+}
+
+static int
+on_string(void *arg, const unsigned char *text, size_t len)
+{
+	return add(arg, VALUE_TEXT, keep_text(arg, (const char *)text, len), len);
+}
+
+static int
+on_member(void *arg, const unsigned char *text, size_t len)
+{
+	struct reader *reader = arg;
+
+	reader->name = keep_text(reader, (const char *)text, len);
+	reader->name_len = len;
+	return 1;
+}
+
+static int
+on_start_object(void *arg)
+{
+	return open_container(arg, VALUE_OBJECT);
+}
+
+static int
+on_end_object(void *arg)
+{
+	struct reader *reader = arg;
+
+	return !value_has_duplicates(reader->open[--reader->depth]);
+}
+
+static int
+on_start_list(void *arg)
+{
+	return open_container(arg, VALUE_LIST);
+}
+
+static int
+on_end_list(void *arg)
+{
+	struct reader *reader = arg;
+
+	reader->depth--;
+	return 1;
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_boolean,
+	.yajl_number = on_number,
+	.yajl_string = on_string,
+	.yajl_start_map = on_start_object,
+	.yajl_map_key = on_member,
+	.yajl_end_map = on_end_object,
+	.yajl_start_array = on_start_list,
+	.yajl_end_array = on_end_list,
+};
 
 static int
 hex_digit(char c)
@@ -61,286 +173,107 @@ hex_digit(char c)
 	return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* Steps over a "\uXXXX" and returns its code unit; -1 if there is none. */
+/* The code unit of a "\uXXXX" that begins at text, or -1. */
 static int
-take_unit(struct reader *reader)
+escaped_unit(const char *text, const char *end)
 {
 	int unit = 0;
 
-	if (reader->end - reader->at < 6 || memcmp(reader->at, "\\u", 2) != 0)
+	if (end - text < 6 || text[0] != '\\' || text[1] != 'u')
 		return -1;
 	for (int i = 2; i < 6; i++) {
-		int digit = hex_digit(reader->at[i]);
+		int digit = hex_digit(text[i]);
 
 		if (digit < 0)
 			return -1;
 		unit = unit << 4 | digit;
 	}
-	reader->at += 6;
 	return unit;
 }
 
-/* One unit, or the two of a pair; half a pair is nothing. */
-static bool
-copy_unicode(struct reader *reader)
+/*
+ * Length of the escape at text, 0 if it is half of a surrogate pair. A broken escape is stepped
+ * over: yajl refuses it. Backslashes outside of strings are no JSON either.
+ */
+static size_t
+escape_length(const char *text, const char *end)
 {
-	int point = take_unit(reader);
+	int unit = escaped_unit(text, end);
 
-	if (point < 0 || (point >= 0xdc00 && point <= 0xdfff))
-		return false;
-	if (point >= 0xd800 && point <= 0xdbff) {
-		int low = take_unit(reader);
+	if (unit < 0xd800 || unit > 0xdfff)
+		return end - text < 2 ? 1 : 2;
+	if (unit > 0xdbff)
+		return 0;
 
-		if (low < 0xdc00 || low > 0xdfff)
+	int low = escaped_unit(text + 6, end);
+
+	return low >= 0xdc00 && low <= 0xdfff ? 12 : 0;
+}
+
+/* Well-formed UTF-8, and no lone surrogate in escapes. */
+static bool
+is_clean(const char *bytes, size_t len)
+{
+	const char *at = bytes, *end = bytes + len;
+
+	while (at < end) {
+		utf8proc_int32_t point;
+		utf8proc_ssize_t step = 1;
+
+		if (*at == '\\')
+			step = (utf8proc_ssize_t)escape_length(at, end);
+		else if ((unsigned char)*at >= 0x80)
+			step = utf8proc_iterate((const utf8proc_uint8_t *)at, end - at, &point);
+		if (step <= 0)
 			return false;
-		point = 0x10000 + (point - 0xd800) * 0x400 + (low - 0xdc00);
+		at += step;
 	}
-	reader->texts += utf8proc_encode_char(point, (utf8proc_uint8_t *)reader->texts);
 	return true;
 }
 
 static bool
-copy_escape(struct reader *reader)
+is_blank(const char *bytes, size_t len)
 {
-	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-	const char *at;
-
-	if (reader->end - reader->at < 2 || reader->at[1] == '\0')
-		return false;
-	if (reader->at[1] == 'u')
-		return copy_unicode(reader);
-	at = strchr(letters, reader->at[1]);
-	if (at == NULL)
-		return false;
-	*reader->texts++ = meant[at - letters];
-	reader->at += 2;
-	return true;
-}
-
-static bool
-copy_utf8(struct reader *reader)
-{
-	utf8proc_int32_t unused;
-	utf8proc_ssize_t bytes = utf8proc_iterate((const utf8proc_uint8_t *)reader->at,
-						  reader->end - reader->at, &unused);
-
-	if (bytes < 2) /* broken, or a control character */
-		return false;
-	memcpy(reader->texts, reader->at, (size_t)bytes);
-	reader->texts += bytes;
-	reader->at += bytes;
-	return true;
-}
-
-static bool
-is_plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
-}
-
-static void
-copy_plain(struct reader *reader)
-{
-	const char *at = reader->at, *end = reader->end;
-	char *to = reader->texts;
-
-	while (at < end && is_plain((unsigned char)*at))
-		*to++ = *at++;
-	reader->at = at;
-	reader->texts = to;
-}
-
-static bool
-read_text(struct reader *reader, const char **ret_text, size_t *ret_len)
-{
-	const char *start = reader->texts;
-
-	if (!take(reader, '"'))
-		return false;
-	for (copy_plain(reader); !take(reader, '"'); copy_plain(reader)) {
-		if (reader->at == reader->end)
+	for (size_t i = 0; i < len; i++)
+		if (bytes[i] == '\0' || strchr(" \t\r\n", bytes[i]) == NULL)
 			return false;
-		if (*reader->at == '\\' ? !copy_escape(reader) : !copy_utf8(reader))
-			return false;
-	}
-	*ret_text = start;
-	*ret_len = (size_t)(reader->texts - start);
-	*reader->texts++ = '\0';
 	return true;
 }
 
 static bool
-take_digits(struct reader *reader)
+parse(struct reader *reader, const char *bytes, size_t len)
 {
-	const char *start = reader->at;
+	yajl_handle handle = yajl_alloc(&callbacks, NULL, reader);
+	yajl_status status = yajl_parse(handle, (const unsigned char *)bytes, len);
 
-	while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
-		reader->at++;
-	return reader->at > start;
-}
-
-static bool
-take_exponent(struct reader *reader)
-{
-	if (!take(reader, 'e') && !take(reader, 'E'))
-		return true;
-	if (!take(reader, '+'))
-		take(reader, '-');
-	return take_digits(reader);
-}
-
-static bool
-read_number(struct reader *reader, struct value *value)
-{
-	const char *start = reader->at;
-	char *text = reader->texts;
-	size_t len;
-
-	take(reader, '-');
-	if (!take(reader, '0') && !take_digits(reader))
-		return false;
-	if (take(reader, '.') && !take_digits(reader))
-		return false;
-	if (!take_exponent(reader))
-		return false;
-	len = (size_t)(reader->at - start);
-	memcpy(text, start, len);
-	text[len] = '\0';
-	reader->texts += len + 1;
-	set_scalar(value, VALUE_NUMBER, text, len);
-	return true;
-}
-
-static bool
-read_word(struct reader *reader, const char *word)
-{
-	size_t len = strlen(word);
-
-	if ((size_t)(reader->end - reader->at) < len || memcmp(reader->at, word, len) != 0)
-		return false;
-	reader->at += len;
-	return true;
-}
-
-static struct value *
-add_child(struct reader *reader, struct value *parent)
-{
-	struct value *child = arena_new(reader->arena, struct value);
-
-	value_link(parent, child);
-	return child;
-}
-
-/* Behind the bracket. */
-static bool
-read_members(struct reader *reader, struct value *object)
-{
-	skip_space(reader);
-	if (take(reader, '}'))
-		return true;
-	do {
-		struct value *child = add_child(reader, object);
-
-		skip_space(reader);
-		if (!read_text(reader, &child->name, &child->name_len))
-			return false;
-		skip_space(reader);
-		if (!take(reader, ':') || !read_value(reader, child))
-			return false;
-	} while (take(reader, ','));
-	return take(reader, '}') && !value_has_duplicates(object);
-}
-
-static bool
-read_elements(struct reader *reader, struct value *list)
-{
-	skip_space(reader);
-	if (take(reader, ']'))
-		return true;
-	do {
-		if (!read_value(reader, add_child(reader, list)))
-			return false;
-	} while (take(reader, ','));
-	return take(reader, ']');
-}
-
-static bool
-read_container(struct reader *reader, struct value *value, enum value_kind kind)
-{
-	bool good;
-
-	if (reader->depth == VALUE_DEPTH_MAX)
-		return fail(reader, VALUE_TOO_DEEP);
-	reader->depth++;
-	reader->at++;
-	value->kind = kind;
-	good = kind == VALUE_OBJECT ? read_members(reader, value) : read_elements(reader, value);
-	reader->depth--;
-	return good;
-}
-
-static bool
-read_any(struct reader *reader, struct value *value)
-{
-	if (reader->at == reader->end)
-		return false;
-	switch (*reader->at) {
-	case '{':
-		return read_container(reader, value, VALUE_OBJECT);
-	case '[':
-		return read_container(reader, value, VALUE_LIST);
-	case '"':
-		value->kind = VALUE_TEXT;
-		return read_text(reader, &value->text, &value->len);
-	case 't':
-		set_scalar(value, VALUE_BOOL, "true", 4);
-		return read_word(reader, "true");
-	case 'f':
-		set_scalar(value, VALUE_BOOL, "false", 5);
-		return read_word(reader, "false");
-	case 'n':
-		value->kind = VALUE_NULL;
-		return read_word(reader, "null");
-	default:
-		return read_number(reader, value);
-	}
-}
-
-/* With the white space on both sides. */
-static bool
-read_value(struct reader *reader, struct value *value)
-{
-	if (reader->nodes++ == VALUE_NODES_MAX)
-		return fail(reader, VALUE_TOO_LARGE);
-	skip_space(reader);
-	if (!read_any(reader, value))
-		return false;
-	skip_space(reader);
-	return true;
+	if (status == yajl_status_ok)
+		status = yajl_complete_parse(handle);
+	yajl_free(handle);
+	return status == yajl_status_ok;
 }
 
 enum value_fault
 value_read_json(struct arena *arena, const char *bytes, size_t len, const struct value **ret_value)
 {
+	if (len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+		bytes += 3;
+		len -= 3;
+	}
+	if (is_blank(bytes, len))
+		return VALUE_EMPTY;
+	if (!is_clean(bytes, len))
+		return VALUE_NOT_JSON;
+
 	struct reader reader = {
 		.arena = arena,
-		.at = bytes,
-		.end = bytes + len,
+		.texts = arena_alloc(arena, len + 1),
+		.texts_left = len + 1,
 		.fault = VALUE_NOT_JSON,
 	};
-	struct value *root;
 
-	if (len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-		reader.at += 3;
-	skip_space(&reader);
-	if (reader.at == reader.end)
-		return VALUE_EMPTY;
-	reader.texts = arena_alloc(arena, len + 1);
-	root = arena_new(arena, struct value);
-	if (!read_value(&reader, root))
+	if (!parse(&reader, bytes, len))
 		return reader.fault;
-	if (reader.at != reader.end)
-		return VALUE_NOT_JSON;
-	*ret_value = root;
+	assert(reader.root != NULL);
+	*ret_value = reader.root;
 	return VALUE_OK;
 }
