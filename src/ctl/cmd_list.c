@@ -80,6 +80,12 @@ add_words(struct table *table, void (*put)(struct strbuf *, const struct view *,
 }
 
 static void
+put_requested(struct strbuf *out, const struct view *view, size_t row)
+{
+	facts_time(out, facts_get(view, row, "created_at"));
+}
+
+static void
 print_operations(const struct screen *screen, const struct view *view, size_t count)
 {
 	static const struct table_column columns[] = {
@@ -97,7 +103,7 @@ print_operations(const struct screen *screen, const struct view *view, size_t co
 		add_words(table, facts_entity, view, r);
 		table_add(table, facts_get(view, r, "version"));
 		table_add(table, facts_get(view, r, "recommended_action"));
-		table_add(table, facts_get(view, r, "created_at"));
+		add_words(table, put_requested, view, r);
 	}
 	table_print(table, screen, 0);
 	table_destroy(table);
@@ -154,11 +160,11 @@ print_case(struct ctl *ctl, const struct view *view, size_t row)
 	if (action != NULL)
 		screen_field(&ctl->screen, 2, "recommended", TONE_PLAIN, action);
 	if (risk != NULL)
-		screen_field(&ctl->screen, 2, "sent again", TONE_PLAIN, risk);
+		screen_field(&ctl->screen, 2, "duplicate risk", TONE_PLAIN, risk);
 	if (id != NULL) {
 		strbuf_reset(&words);
 		facts_command(&words, ctl, "show", id);
-		screen_field(&ctl->screen, 2, "more", TONE_QUIET, strbuf_text(&words));
+		screen_command(&ctl->screen, "more", strbuf_text(&words));
 	}
 	screen_line(&ctl->screen, TONE_PLAIN, "");
 	strbuf_finish(&words);

@@ -38,7 +38,7 @@ static const struct {
 	{ "snoozed until", "snoozed_until" },
 	{ "closed", "closed_at" },
 	{ "closed because", "closed_reason" },
-	{ "sent again", "duplication_risk" },
+	{ "duplicate risk", "duplication_risk" },
 };
 
 /* What an action takes before it may happen by itself. */
@@ -74,23 +74,24 @@ print_state(const struct screen *screen, const struct view *op)
 	strbuf_reset(&words);
 	facts_entity(&words, op, 0);
 	print_fact(screen, "entity", strbuf_text(&words));
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-		print_fact(screen, facts[i].heading, facts_get(op, 0, facts[i].column));
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+		strbuf_reset(&words);
+		facts_time(&words, facts_get(op, 0, facts[i].column));
+		print_fact(screen, facts[i].heading, strbuf_text(&words));
+	}
 	strbuf_finish(&words);
 }
 
 static void
 put_row(struct strbuf *out, const struct view *journal, size_t row)
 {
-	const char *from = facts_get(journal, row, "from_status"),
-		   *to = facts_text(journal, row, "to_status");
+	const char *to = facts_text(journal, row, "to_status");
 
-	strbuf_printf(out, "%s  %s  %s", facts_text(journal, row, "revision"),
-		      facts_text(journal, row, "at"), facts_text(journal, row, "event"));
-	if (from == NULL)
-		strbuf_printf(out, "  %s", to);
-	else if (strcmp(from, to) != 0)
-		strbuf_printf(out, "  %s -> %s", from, to);
+	strbuf_printf(out, "%s  ", facts_text(journal, row, "revision"));
+	facts_time(out, facts_get(journal, row, "at"));
+	strbuf_printf(out, "  %s", facts_text(journal, row, "event"));
+	if (strcmp(facts_text(journal, row, "from_status"), to) != 0)
+		strbuf_printf(out, "  -> %s", to);
 	strbuf_printf(out, "  by %s", facts_text(journal, row, "actor"));
 }
 

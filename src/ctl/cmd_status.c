@@ -126,9 +126,8 @@ print_needs(struct ctl *ctl, const struct view *exceptions)
 	}
 	if (used > 0) {
 		strbuf_reset(&line);
-		strbuf_puts(&line, "         ");
 		facts_command(&line, ctl, "list", "--exceptions");
-		screen_line(&ctl->screen, TONE_QUIET, strbuf_text(&line));
+		screen_command(&ctl->screen, "more", strbuf_text(&line));
 	}
 	strbuf_finish(&line);
 }

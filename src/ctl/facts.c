@@ -4,6 +4,7 @@
  */
 #include "facts.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,23 @@ facts_age(struct strbuf *out, const char *interval)
 	seconds %= units[i].seconds;
 	if (i + 1 < ARRAY_LEN(units) && seconds >= units[i + 1].seconds)
 		strbuf_printf(out, " %lld%s", seconds / units[i + 1].seconds, units[i + 1].unit);
+}
+
+void
+facts_time(struct strbuf *out, const char *time)
+{
+	static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+	size_t i = 0;
+
+	if (time == NULL)
+		return;
+	for (; shape[i] != '\0'; i++)
+		if (shape[i] == 'd' ? !isdigit((unsigned char)time[i]) : time[i] != shape[i])
+			break;
+	if (shape[i] != '\0' || time[strlen(time) - 1] != 'Z')
+		strbuf_puts(out, time);
+	else
+		strbuf_printf(out, "%.10s %.8sZ", time, time + 11);
 }
 
 void

@@ -19,6 +19,9 @@ const char *facts_text(const struct view *view, size_t row, const char *column);
 /* "3h 12m" from the text of an interval or a number of seconds; other texts as they are. */
 void facts_age(struct strbuf *out, const char *interval);
 
+/* "2026-03-01 12:00:05Z" from RFC 3339; other texts as they are, NULL as nothing. */
+void facts_time(struct strbuf *out, const char *time);
+
 /* Appends "customer 42", with the state in brackets unless it is active; "" without entity. */
 void facts_entity(struct strbuf *out, const struct view *view, size_t row);
 

@@ -14,7 +14,7 @@
 #include "reconciled/base/strbuf.h"
 #include "text.h"
 
-enum { HEADING_WIDTH = 15, ROOM_MIN = 10, FIELD_LINES_MAX = 8 };
+enum { HEADING_WIDTH = 17, ROOM_MIN = 10, FIELD_LINES_MAX = 8 };
 
 /* Where the text of a field stands. */
 struct field_line {
@@ -161,6 +161,19 @@ screen_field(const struct screen *screen, int indent, const char *heading, enum 
 		print_field_line(screen, &to, lines == 1 ? heading : "", strbuf_text(&words));
 	}
 	strbuf_finish(&words);
+}
+
+void
+screen_command(const struct screen *screen, const char *heading, const char *command)
+{
+	struct strbuf line = { 0 };
+
+	strbuf_puts(&line, "  ");
+	screen_put(screen, &line,
+		   &(struct screen_cell){ TONE_QUIET, heading, TEXT_WIDTH_ANY, HEADING_WIDTH });
+	screen_put(screen, &line, &(struct screen_cell){ TONE_PLAIN, command, TEXT_WIDTH_ANY, 0 });
+	fprintf(screen->out, "%s\n", strbuf_text(&line));
+	strbuf_finish(&line);
 }
 
 enum tone

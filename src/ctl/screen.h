@@ -38,5 +38,8 @@ void screen_line(const struct screen *screen, enum tone tone, const char *text);
 void screen_field(const struct screen *screen, int indent, const char *heading, enum tone tone,
 		  const char *text);
 
+/* Prints a command for copying: never cut. */
+void screen_command(const struct screen *screen, const char *heading, const char *command);
+
 /* The tone of a class, status, action or result of a comparison; plain for every other word. */
 enum tone screen_tone_of(const char *word);
