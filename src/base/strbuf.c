@@ -64,19 +64,37 @@ strbuf_putc(struct strbuf *buf, char c)
 	buf->data[buf->len] = '\0';
 }
 
-void
-strbuf_put_int(struct strbuf *buf, long long number)
+char *
+strbuf_extend(struct strbuf *buf, size_t len)
 {
-	char digits[24], *at = digits + sizeof(digits);
+	reserve(buf, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+	return buf->data + buf->len - len;
+}
+
+const char *
+decimal_text(long long number, char room[static 24])
+{
 	unsigned long long left = number < 0 ? 0 - (unsigned long long)number
 					     : (unsigned long long)number;
+	char *at = room + 23;
 
+	*at = '\0';
 	do
 		*--at = (char)('0' + left % 10);
 	while (left /= 10);
 	if (number < 0)
 		*--at = '-';
-	strbuf_add(buf, at, (size_t)(digits + sizeof(digits) - at));
+	return at;
+}
+
+void
+strbuf_put_int(struct strbuf *buf, long long number)
+{
+	char room[24];
+
+	strbuf_puts(buf, decimal_text(number, room));
 }
 
 void

@@ -218,15 +218,31 @@ has_bad_reference(const struct policy *policy, const struct operation *op, struc
 	return false;
 }
 
+/* Each probe is looked at once: patterns of policies cost. */
+static const struct probe *
+first_probe(const struct policy *policy, const struct operation *op, struct arena *arena)
+{
+	const struct probe *first = NULL;
+
+	for (size_t i = 0; i < policy->probes_count; i++) {
+		enum applies applies = probe_applies(policy, &policy->probes[i], op, arena);
+
+		if (applies == APPLIES_BAD_REFERENCE)
+			return NULL;
+		if (applies == APPLIES && first == NULL)
+			first = &policy->probes[i];
+	}
+	return first;
+}
+
 const struct probe *
 look_next_probe(const struct policy *policy, const struct operation *op, const struct look *look,
 		struct arena *arena)
 {
 	if (look->count == LOOK_READINGS_MAX)
 		return NULL;
-	if (look->count == 0 && has_bad_reference(policy, op, arena))
-		return NULL;
-	return next_probe(policy, op, look, arena);
+	return look->count == 0 ? first_probe(policy, op, arena)
+				: next_probe(policy, op, look, arena);
 }
 
 /* Nothing could be asked, or a probe that should have been was not. */

@@ -152,10 +152,14 @@ evidence_json_name(struct evidence_json *json, const char *name)
 void
 evidence_json_begin_member(struct evidence_json *json, const char *member)
 {
+	size_t len = strlen(member);
+	char *to;
+
 	separate(json);
-	strbuf_putc(json->out, '"');
-	strbuf_puts(json->out, member);
-	strbuf_add(json->out, "\":", 2);
+	to = strbuf_extend(json->out, len + 3);
+	to[0] = '"';
+	memcpy(to + 1, member, len);
+	memcpy(to + 1 + len, "\":", 2);
 	json->follows = false;
 }
 

@@ -10,6 +10,7 @@
 #include "nearest.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/strbuf.h"
 #include "reconciled/core/reading.h"
 #include "reconciled/core/value.h"
 #include "time_text.h"
@@ -138,10 +139,12 @@ find_below(const struct scene *scene, const struct value *start, const struct po
 static struct located
 find_status(const struct scene *scene)
 {
-	if (scene->response == NULL || scene->response->status <= 0)
+	const struct response *response = scene->response;
+	char room[24];
+
+	if (response == NULL || response->status <= 0)
 		return nothing();
-	return one_text(scene->arena, VALUE_NUMBER,
-			arena_printf(scene->arena, "%d", scene->response->status));
+	return one_text(scene->arena, VALUE_NUMBER, decimal_text(response->status, room));
 }
 
 static struct located
