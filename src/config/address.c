@@ -35,7 +35,7 @@ static const char *const metadata_v4[] = {
 	"168.63.129.16",   /* Azure, wire server */
 };
 
-/* Where IPv4 hides inside IPv6: mapped, compatible, NAT64. */
+/* Where IPv4 hides inside IPv6: mapped, compatible, NAT64, 6to4. */
 static bool
 embedded_v4(const struct in6_addr *v6, uint32_t *ret_v4)
 {
@@ -52,7 +52,11 @@ embedded_v4(const struct in6_addr *v6, uint32_t *ret_v4)
 		*ret_v4 = ntohl(*ret_v4);
 		return true;
 	}
-	return false;
+	if (v6->s6_addr[0] != 0x20 || v6->s6_addr[1] != 0x02)
+		return false;
+	memcpy(ret_v4, v6->s6_addr + 2, sizeof(*ret_v4));
+	*ret_v4 = ntohl(*ret_v4);
+	return true;
 }
 
 /* inet_aton reads what resolvers read: 1, 2, 3 or 4 parts, decimal, octal, hexadecimal. */

@@ -170,13 +170,47 @@ is_metadata_v4(const struct in_addr *address)
 
 	return (a & 0xffff0000) == 0xa9fe0000 /* 169.254.0.0/16 */
 	       || a == 0x646464c8	      /* 100.100.100.200 */
-	       || a == 0xc00000c0;	      /* 192.0.0.192 */
+	       || a == 0xc00000c0	      /* 192.0.0.192 */
+	       || a == 0xa83f8110;	      /* 168.63.129.16 */
+}
+
+/* Where IPv4 hides inside IPv6: behind a prefix of its own (mapped, compatible, NAT64), or in 6to4. */
+static bool
+embedded_v4(const struct in6_addr *v6, struct in_addr *ret_v4)
+{
+	static const unsigned char prefixes[][12] = {
+		{ [10] = 0xff, [11] = 0xff },
+		{ 0 },
+		{ 0x00, 0x64, 0xff, 0x9b },
+	};
+	static const unsigned char six_to_four[2] = { 0x20, 0x02 };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (memcmp(v6->s6_addr, prefixes[i], sizeof(prefixes[i])) == 0) {
+			memcpy(ret_v4, v6->s6_addr + 12, sizeof(*ret_v4));
+			return true;
+		}
+	if (memcmp(v6->s6_addr, six_to_four, sizeof(six_to_four)) != 0)
+		return false;
+	memcpy(ret_v4, v6->s6_addr + 2, sizeof(*ret_v4));
+	return true;
+}
+
+/* fd00:ec2::/32 is Amazon's; link-local addresses are what clouds use like 169.254. */
+static bool
+is_metadata_v6(const struct in6_addr *v6)
+{
+	static const unsigned char ec2[] = { 0xfd, 0x00, 0x0e, 0xc2 };
+	struct in_addr v4;
+
+	if (embedded_v4(v6, &v4))
+		return is_metadata_v4(&v4);
+	return IN6_IS_ADDR_LINKLOCAL(v6) || memcmp(v6->s6_addr, ec2, sizeof(ec2)) == 0;
 }
 
 static bool
 is_metadata(const struct sockaddr *address)
 {
-	static const unsigned char ec2[16] = { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54 };
 	struct sockaddr_in6 v6;
 	struct sockaddr_in v4;
 
@@ -187,11 +221,7 @@ is_metadata(const struct sockaddr *address)
 	if (address->sa_family != AF_INET6)
 		return false;
 	memcpy(&v6, address, sizeof(v6));
-	if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
-		memcpy(&v4.sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4.sin_addr));
-		return is_metadata_v4(&v4.sin_addr);
-	}
-	return memcmp(&v6.sin6_addr, ec2, sizeof(ec2)) == 0;
+	return is_metadata_v6(&v6.sin6_addr);
 }
 
 /*

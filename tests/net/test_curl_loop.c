@@ -227,6 +227,14 @@ test_no_connection(void)
 		"metadata of a cloud is not asked");
 	tap_int(get_with(with, "http://[::ffff:169.254.169.254]/").fault, TRANSFER_REFUSED,
 		"metadata of a cloud is not asked by a mapped address");
+	tap_int(get_with(with, "http://[2002:a9fe:a9fe::]/").fault, TRANSFER_REFUSED,
+		"metadata of a cloud is not asked by 6to4");
+	tap_int(get_with(with, "http://[64:ff9b::a9fe:a9fe]/").fault, TRANSFER_REFUSED,
+		"metadata of a cloud is not asked by NAT64");
+	tap_int(get_with(with, "http://168.63.129.16/").fault, TRANSFER_REFUSED,
+		"metadata of a cloud is not asked at Azure's address");
+	tap_int(get_with(with, "http://[fe80::1]/").fault, TRANSFER_REFUSED,
+		"nothing link-local is asked");
 	tap_int(get_with(with, "file:///etc/passwd").fault, TRANSFER_FAILED, "http and https only");
 	tap_int(get_with(with, "").fault, TRANSFER_FAILED, "no address");
 	setenv("http_proxy", url("http", server.refused, ""), 1);

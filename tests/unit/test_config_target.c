@@ -158,6 +158,7 @@ static const struct {
 	{ "https://[::ffff:a9fe:a9fe]", METADATA },
 	{ "https://[64:ff9b::a9fe:a9fe]", METADATA },
 	{ "https://169.254.170.2", METADATA },
+	{ "https://[2002:a9fe:a9fe::]", METADATA },
 	{ "https://[fd00:ec2::254]", METADATA },
 	{ "https://[FD00:0EC2:0:0:0:0:0:254]", METADATA },
 	{ "https://[fe80::a9fe:a9fe]", METADATA },
