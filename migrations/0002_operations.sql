@@ -64,8 +64,8 @@ CREATE TABLE reconcile.operations (
 	autovacuum_vacuum_cost_limit = 2000
 );
 
--- What is due, oldest first, type by type. All others cover open rows only: closing a row
--- writes no index but the primary key.
+-- What is due, oldest first, type by type. All others cover open rows only, so
+-- that a row which is closed leaves them and enters none.
 CREATE INDEX operations_due ON reconcile.operations (operation_type, due_at, operation_id)
 	WHERE due_at IS NOT NULL;
 CREATE INDEX operations_open ON reconcile.operations (entity_id, entity_type, scope)

@@ -50,8 +50,8 @@ BEGIN
 END
 $$;
 
--- Members in the order of their UTF-8 bytes, no white space, numbers plain without trailing
--- zeros, strings with the shortest escapes. Equal values have equal text in every release.
+-- One spelling for each value, the same in every release: members sorted by bytes, nothing between
+-- tokens, numbers without exponent and without zeros at their end, the shortest escapes.
 CREATE FUNCTION reconcile.canonical(value jsonb) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT
 SET search_path = reconcile, pg_temp

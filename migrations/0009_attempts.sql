@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a worker says about its attempts. Each call is a transaction of its own, committed before
--- and after the call to the target and never open around it. Attempt null means the newest.
+-- What a worker says about its attempts. Each is a short transaction; none is open while the
+-- worker talks to the target. Attempt null means the newest.
 
 SET LOCAL ROLE reconcile_owner;
 
@@ -381,7 +381,7 @@ BEGIN
 END
 $$;
 
--- The target refused for good: no effect exists and none will.
+-- A final refusal by the target: there is no effect and will be none.
 CREATE FUNCTION reconcile.reject(operation_id text, attempt int DEFAULT NULL,
 	code text DEFAULT NULL, reason text DEFAULT NULL) RETURNS reconcile.operations
 LANGUAGE plpgsql SECURITY DEFINER

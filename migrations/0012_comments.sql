@@ -10,7 +10,7 @@ COMMENT ON COLUMN reconcile.operations.operation_type IS 'selects the policy';
 COMMENT ON COLUMN reconcile.operations.scope IS 'tenant or actor; empty where there is only one';
 COMMENT ON COLUMN reconcile.operations.entity_type IS 'kind of the affected entity';
 COMMENT ON COLUMN reconcile.operations.entity_id IS 'the affected entity, in our words';
-COMMENT ON COLUMN reconcile.operations.entity_state IS 'what is known of the entity: active, cancelled, deleted, refunded, replaced or another word';
+COMMENT ON COLUMN reconcile.operations.entity_state IS 'what became of the entity, in one word: active, cancelled, refunded …';
 COMMENT ON COLUMN reconcile.operations.version IS 'version of the entity that the effect brings to the target';
 COMMENT ON COLUMN reconcile.operations.fingerprint IS 'SHA-256 of the canonical payload; null without payload';
 COMMENT ON COLUMN reconcile.operations.idempotency_key IS 'key that every send of this operation bears; never in logs or events';
@@ -24,8 +24,8 @@ COMMENT ON COLUMN reconcile.operations.status IS 'place in the life cycle, see l
 COMMENT ON COLUMN reconcile.operations.attempts IS 'number of the newest attempt; 0: none yet';
 COMMENT ON COLUMN reconcile.operations.requeues IS 'times it was handed to the workers again by a verdict';
 COMMENT ON COLUMN reconcile.operations.checks IS 'looks that were recorded';
-COMMENT ON COLUMN reconcile.operations.first_sent_at IS 'first moment at which a send may have left; null: no worker ever started';
-COMMENT ON COLUMN reconcile.operations.sent_at IS 'last moment at which a send may have left, a living attempt aside';
+COMMENT ON COLUMN reconcile.operations.first_sent_at IS 'when the first attempt began; null: no worker ever started';
+COMMENT ON COLUMN reconcile.operations.sent_at IS 'latest time at which the effect was under way, a living attempt aside';
 COMMENT ON COLUMN reconcile.operations.attempt_until IS 'until then a living attempt holds the operation; null: no attempt is alive';
 COMMENT ON COLUMN reconcile.operations.next_attempt_at IS 'no attempt begins before; null: at once';
 COMMENT ON COLUMN reconcile.operations.due_at IS 'next look; null: nothing left to look at';
@@ -36,7 +36,7 @@ COMMENT ON COLUMN reconcile.operations.earning IS 'class whose run absences and 
 COMMENT ON COLUMN reconcile.operations.evidence_digest IS 'SHA-256 of what the last journalled look saw, times and sizes aside';
 COMMENT ON COLUMN reconcile.operations.inconclusive IS 'looks without verdict since the last conclusive one, although the target answered';
 COMMENT ON COLUMN reconcile.operations.suspect IS 'times it was in flight when an instance died';
-COMMENT ON COLUMN reconcile.operations.disputed IS 'another effect, or several, was seen since the first send';
+COMMENT ON COLUMN reconcile.operations.disputed IS 'another effect, or several, was seen since the first send, or a look could not be stored: only a person confirms it';
 COMMENT ON COLUMN reconcile.operations.class IS 'last verdict; null while there is none';
 COMMENT ON COLUMN reconcile.operations.reason IS 'why, as a stable word';
 COMMENT ON COLUMN reconcile.operations.recommended_action IS 'what the policy asks for where it is not carried out';
@@ -46,11 +46,11 @@ COMMENT ON COLUMN reconcile.operations.closed_reason IS 'why it was confirmed, c
 COMMENT ON COLUMN reconcile.operations.created_at IS 'when it was requested';
 COMMENT ON COLUMN reconcile.operations.updated_at IS 'when its revision changed last';
 COMMENT ON COLUMN reconcile.operations.closed_at IS 'when it became final; null exactly while it is open';
-COMMENT ON COLUMN reconcile.operations.revision IS '+1 with every change except of due_at and the counters alone';
+COMMENT ON COLUMN reconcile.operations.revision IS 'raised by one with each journal row';
 
 COMMENT ON TABLE reconcile.content IS 'what is sent and what the target handed out, apart from the row that every look rewrites';
 COMMENT ON COLUMN reconcile.content.operation_id IS 'the operation';
-COMMENT ON COLUMN reconcile.content.payload IS 'as it came, so that the same bytes go out again';
+COMMENT ON COLUMN reconcile.content.payload IS 'text as given: what is sent again is equal to the last byte';
 COMMENT ON COLUMN reconcile.content.receipt IS 'evidence issued by the target, as it came';
 COMMENT ON COLUMN reconcile.content.receipt_signature IS 'its detached signature';
 COMMENT ON COLUMN reconcile.content.receipt_at IS 'when it arrived';
@@ -108,7 +108,7 @@ COMMENT ON COLUMN reconcile.operation_types.policy IS 'digest of the policy in f
 COMMENT ON COLUMN reconcile.operation_types.mode IS 'observe: nothing is acted on; enforce';
 COMMENT ON COLUMN reconcile.operation_types.stakes IS 'normal, money or irreversible';
 COMMENT ON COLUMN reconcile.operation_types.approvals IS 'people who must agree on a decision';
-COMMENT ON COLUMN reconcile.operation_types.latency_window IS 'time after the last send in which an absent effect proves nothing';
+COMMENT ON COLUMN reconcile.operation_types.latency_window IS 'how long after the last send an effect may still be invisible';
 COMMENT ON COLUMN reconcile.operation_types.deadline IS 'time from request to expected confirmation';
 COMMENT ON COLUMN reconcile.operation_types.pickup_window IS 'time in which a worker should have begun; null: latency_window';
 COMMENT ON COLUMN reconcile.operation_types.attempts_max IS 'attempts of the workers before a person decides';

@@ -190,7 +190,7 @@ TABLE(recheck_table, recheck_fields);
 
 static const struct field resend_fields[] = {
 	{ "key_valid", IN_POLICY(key_valid_us), DURATION(SECOND, FIELD_DURATION_MAX, 0),
-	  .help = "How long the target keeps the idempotency key." },
+	  .help = "Time for which the target recognises a key that it saw." },
 };
 TABLE(resend_table, resend_fields);
 

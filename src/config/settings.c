@@ -86,7 +86,7 @@ static const struct field settings_fields[] = {
 	{ "instance_name", IN_CONFIG(instance_name), TEXT(NULL),
 	  .help = "Name of this process in the journal." },
 	{ "interval", IN_CONFIG(interval_us), DURATION(SECOND, HOUR, 5 * SECOND), .reload = true,
-	  .help = "Longest pause between passes." },
+	  .help = "Pause after a pass that left nothing to do, at most." },
 	{ "batch", IN_CONFIG(batch), COUNT(1, 5000, 500), .reload = true,
 	  .help = "Most operations fetched and recorded at once." },
 	{ "max_in_flight", IN_CONFIG(max_in_flight), COUNT(1, 10000, 256), .reload = true,

@@ -8,159 +8,13 @@
 #include "earned.h"
 #include "judgement.h"
 
-#include "reconciled/base/arena.h"
-
-/* Places in the trace that rules which did not hold leave free. */
-enum { TRACES_RESERVED = 2 };
-
-struct scene
-judgement_scene(const struct judgement *of, const struct value *item)
-{
-	return (struct scene){
-		.arena = of->arena,
-		.op = of->op,
-		.response = of->reading->response,
-		.item = item,
-	};
-}
-
 static void
-add_trace(struct verdict *verdict, const char *rule, bool held)
-{
-	if (verdict->traces_count < VERDICT_TRACES_MAX)
-		verdict->traces[verdict->traces_count++] = (struct rule_trace){ rule, held };
-}
-
-void
-judgement_pass(struct judgement *of, const char *rule)
-{
-	if (of->verdict->traces_count < VERDICT_TRACES_MAX - TRACES_RESERVED)
-		add_trace(of->verdict, rule, false);
-}
-
-static void
-set_verdict(struct judgement *of, const char *rule, enum verdict_class class, const char *reason)
-{
-	of->verdict->class = class;
-	of->verdict->reason = reason;
-	of->verdict->rule = rule;
-	add_trace(of->verdict, rule, true);
-}
-
-void
-judgement_fire(struct judgement *of, const char *rule, enum verdict_class class, enum reason reason)
-{
-	set_verdict(of, rule, class, reason_name(reason));
-}
-
-void
-judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason)
-{
-	struct verdict *verdict = of->verdict;
-
-	verdict->earned = of->op->earned;
-	if (reason_counts_to_give_up(reason))
-		verdict->earned.inconclusive++;
-	verdict->unavailable = reason_is_unavailable(reason) || reason == REASON_CONTROL;
-	if (verdict->earned.inconclusive < of->policy->give_up) {
-		judgement_fire(of, rule, CLASS_INCONCLUSIVE, reason);
-		return;
-	}
-	judgement_pass(of, rule);
-	judgement_fire(of, "give_up", CLASS_AMBIGUOUS, REASON_GIVE_UP);
-}
-
-/* A waiting state at the target may last so long, then a person looks. */
-static bool
-is_stuck(const struct judgement *of)
-{
-	int64_t basis_us = earned_basis_us(of->op);
-
-	if (basis_us == TIME_NONE)
-		basis_us = of->op->created_at_us;
-	return basis_us != TIME_NONE && of->look->at_us > basis_us + of->policy->waiting_until_us;
-}
-
-static void
-wait_or_stuck(struct judgement *of, const char *rule, const char *reason)
-{
-	if (is_stuck(of))
-		judgement_fire(of, rule, CLASS_AMBIGUOUS, REASON_STUCK_AT_TARGET);
-	else
-		set_verdict(of, rule, CLASS_WAITING, reason);
-}
-
-static bool
-is_word(const char *text)
-{
-	const char *c = text;
-
-	while ((*c >= 'a' && *c <= 'z') || *c == '_')
-		c++;
-	return c != text && *c == '\0';
-}
-
-static enum verdict_class class_of_row(enum judge_class class)
-{
-	switch (class) {
-	case JUDGE_WAITING:
-		return CLASS_WAITING;
-	case JUDGE_DIVERGENT:
-		return CLASS_DIVERGENT;
-	case JUDGE_AMBIGUOUS:
-		return CLASS_AMBIGUOUS;
-	case JUDGE_NOT_APPLICABLE:
-		return CLASS_NOT_APPLICABLE;
-	case JUDGE_COMPARE:
-		break;
-	}
-	return CLASS_NONE;
-}
-
-/* A `why` of one word is the reason itself; any other text stands beside the reason. */
-static void
-fire_row(struct judgement *of, const char *rule, const struct judge_row *row)
-{
-	const char *reason = reason_name(REASON_JUDGED);
-
-	if (row->why && is_word(row->why))
-		reason = row->why;
-	else
-		of->verdict->why = row->why;
-	if (row->class == JUDGE_WAITING)
-		wait_or_stuck(of, rule, reason);
-	else
-		set_verdict(of, rule, class_of_row(row->class), reason);
-}
-
-bool
-judgement_rows(struct judgement *of, const char *name, const struct judge_rows *rows,
-	       const struct scene *scene)
-{
-	for (size_t i = 0; i < rows->count; i++) {
-		const char *rule = arena_printf(of->arena, "%s[%zu]", name, i);
-
-		if (!condition_holds(scene, &rows->rows[i].when)) {
-			judgement_pass(of, rule);
-			continue;
-		}
-		if (rows->rows[i].class != JUDGE_COMPARE) {
-			fire_row(of, rule, &rows->rows[i]);
-			return true;
-		}
-		add_trace(of->verdict, rule, true);
-		return false;
-	}
-	return false;
-}
-
-void
 judge_unfinished(struct judgement *of)
 {
-	wait_or_stuck(of, "unfinished", reason_name(REASON_UNFINISHED_AT_TARGET));
+	judgement_wait(of, "unfinished", reason_name(REASON_UNFINISHED_AT_TARGET));
 }
 
-void
+static void
 judge_gone(struct judgement *of)
 {
 	struct scene scene = { .arena = of->arena, .op = of->op };
@@ -169,7 +23,7 @@ judge_gone(struct judgement *of)
 		judgement_fire(of, "gone", CLASS_DIVERGENT, REASON_GONE_AT_TARGET);
 }
 
-void
+static void
 judge_several(struct judgement *of)
 {
 	of->verdict->several = true;

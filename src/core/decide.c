@@ -105,7 +105,8 @@ static const struct decision_row rows[] = {
 	{ "waiting-wait", CLASS_WAITING, NULL, NULL, ACTION_WAIT },
 	{ "inconclusive-wait", CLASS_INCONCLUSIVE, NULL, NULL, ACTION_WAIT },
 
-	{ "correct-disputed-review", CLASS_CORRECT, "divergent or several was seen since the first send", is_disputed, ACTION_REVIEW },
+	{ "correct-disputed-review", CLASS_CORRECT,
+	  "another effect, or several, was seen", is_disputed, ACTION_REVIEW },
 	{ "correct-held-review", CLASS_CORRECT, "in review, and review.auto_confirm is false", is_held, ACTION_REVIEW },
 	{ "correct-wait", CLASS_CORRECT, ASKS_WAIT, asks_wait, ACTION_WAIT },
 	{ "correct-confirm", CLASS_CORRECT, "the policy says confirm", asks_confirm, ACTION_CONFIRM },
@@ -114,12 +115,14 @@ static const struct decision_row rows[] = {
 	{ "missing-worker-wait", CLASS_MISSING, "it waits for its worker already", waits_for_worker, ACTION_WAIT },
 	{ "missing-wait", CLASS_MISSING, ASKS_WAIT, asks_wait, ACTION_WAIT },
 	{ "missing-close", CLASS_MISSING, ASKS_CLOSE, asks_close, ACTION_CLOSE },
-	{ "missing-requeue-review", CLASS_MISSING, "the policy says requeue; a person decides", asks_requeue, ACTION_REVIEW },
+	{ "missing-requeue-review", CLASS_MISSING,
+	  "the policy says requeue; a person decides", asks_requeue, ACTION_REVIEW },
 	{ "missing-review", CLASS_MISSING, NULL, NULL, ACTION_REVIEW },
 
 	{ "divergent-wait", CLASS_DIVERGENT, ASKS_WAIT, asks_wait, ACTION_WAIT },
 	{ "divergent-close", CLASS_DIVERGENT, ASKS_CLOSE, asks_close, ACTION_CLOSE },
-	{ "divergent-compensate-review", CLASS_DIVERGENT, "the policy says compensate; a person decides", asks_compensate, ACTION_REVIEW },
+	{ "divergent-compensate-review", CLASS_DIVERGENT,
+	  "the policy says compensate; a person decides", asks_compensate, ACTION_REVIEW },
 	{ "divergent-review", CLASS_DIVERGENT, NULL, NULL, ACTION_REVIEW },
 
 	{ "ambiguous-wait", CLASS_AMBIGUOUS, ASKS_WAIT, asks_wait, ACTION_WAIT },

@@ -10,7 +10,7 @@
 /* Nothing earned, nothing counted. */
 struct earned earned_nothing(void);
 
-/* The last moment at which a send may have left; TIME_NONE: no worker ever started it. */
+/* What windows count from: the last send, or the end of a living attempt; TIME_NONE: no worker ever started it. */
 int64_t earned_basis_us(const struct operation *op);
 
 /* From this moment on an absence may count. The operation was started. */

@@ -28,6 +28,9 @@ void judgement_fire(struct judgement *of, const char *rule, enum verdict_class c
 /* No evidence: what was earned stays, and an answer that helps nobody counts towards give_up. */
 void judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason);
 
+/* Not final at the target yet; after the policy's limit that is ambiguous. */
+void judgement_wait(struct judgement *of, const char *rule, const char *reason);
+
 /*
  * Tries the rows in order. The first that holds gives the verdict (true), unless its class is
  * `compare`: then it is noted and the caller goes on (false), as when none holds.
@@ -35,9 +38,6 @@ void judgement_inconclusive(struct judgement *of, const char *rule, enum reason 
 bool judgement_rows(struct judgement *of, const char *name, const struct judge_rows *rows,
 		    const struct scene *scene);
 
-/* Rules 3 and 4, and 6: each ends in a verdict. */
-void judge_unfinished(struct judgement *of);
-void judge_gone(struct judgement *of);
-void judge_several(struct judgement *of);
+/* Nothing there, and one item there: each ends in a verdict. */
 void judge_absence(struct judgement *of);
 void judge_item(struct judgement *of, const struct value *item);

@@ -186,7 +186,7 @@ list_element(const struct scene *scene, const struct probe *probe, const struct 
 	}
 }
 
-/* A missing or null path is an empty list, an object is one item. */
+/* Nothing at the path lists nothing; what is there and no list stands for itself. */
 static void
 list_items(const struct scene *scene, const struct probe *probe, struct listing *listing)
 {
@@ -245,8 +245,8 @@ is_cut_off(const struct scene *scene, const struct probe *probe, const struct li
 }
 
 /*
- * A list that is not whole proves neither absence nor uniqueness; two matches prove several in any
- * list. Where nothing declares wholeness, only an empty list is taken for a whole one.
+ * A part of a list tells neither that ours is missing nor that it is the only one; two matches are
+ * several in any list. Where nothing declares wholeness, only an empty list is taken for a whole one.
  */
 static void
 judge_found(const struct scene *scene, const struct probe *probe, struct reading *reading)

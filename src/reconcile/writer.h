@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Verdicts on their way into the database: collected into batches, one statement at a time, on a
- * connection of their own. What the database refuses is found by halving; the rest is written.
+ * connection of their own. A row that is refused is narrowed down by halves, so that the others are written.
  */
 #pragma once
 

@@ -19,7 +19,7 @@ enum control_state {
 	CONTROL_LOST
 }; /* NONE: the target declares none */
 
-/* One time at which an operation was asked about. */
+/* Everything that was asked about an operation in one go. */
 struct look {
 	const struct reading
 		*readings[LOOK_READINGS_MAX]; /* in the order in which they were asked */

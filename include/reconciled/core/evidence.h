@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The JSON that goes into the journal: why this verdict and no other. Values that the policy does
- * not list under evidence.keep appear as keyed hashes only; URLs as templates; the body as SHA-256.
+ * The JSON that goes into the journal: why this verdict and no other. Only what the policy keeps
+ * (evidence.keep) is shown; other values are keyed hashes, URLs templates, the body a SHA-256.
  */
 #pragma once
 
@@ -33,5 +33,4 @@ void evidence_write(struct strbuf *out, struct arena *arena, struct hmac *key,
 		    const struct evidence_of *of, char ret_digest[static 65]);
 
 /* "hmac:" and 16 hex digits. */
-void evidence_hash(struct hmac *key, const char *text, size_t len,
-		   char ret[static 22]);
+void evidence_hash(struct hmac *key, const char *text, size_t len, char ret[static 22]);

@@ -25,7 +25,7 @@ struct earned {
 	enum verdict_class class;
 	int looks;	  /* counted looks in an unbroken run */
 	int64_t since_us; /* the first of them, TIME_NONE without */
-	int inconclusive; /* looks in a row without verdict although the target answered */
+	int inconclusive; /* answers in a row that helped nobody */
 };
 
 struct operation {
@@ -80,6 +80,6 @@ const char *operation_text(const struct operation *op, enum operation_field fiel
 /* TIME_NONE when unset or when the field is no time. */
 int64_t operation_time(const struct operation *op, enum operation_field field);
 
-/* Last moment at which a send may have left: the greater of sent_at and attempt_until; TIME_NONE:
+/* When the effect was last under way, as far as we know: the greater of sent_at and attempt_until; TIME_NONE:
  * never. */
 int64_t operation_last_send(const struct operation *op);

@@ -14,7 +14,7 @@ enum verdict_class {
 	CLASS_DIVERGENT,
 	CLASS_AMBIGUOUS,
 	CLASS_NOT_APPLICABLE,
-	CLASS_WAITING,	    /* no class: not final yet, or absence not proven yet */
+	CLASS_WAITING,	    /* no class: it may still change, or more looks are needed */
 	CLASS_INCONCLUSIVE, /* no class: the reading is no evidence */
 	CLASS_COUNT,
 };

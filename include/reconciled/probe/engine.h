@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asks targets: limits, the control object, and the drivers that fetch. A probe turns a question
- * into a reading; it decides nothing.
+ * Asks targets: limits, the control object, and the drivers that fetch. Questions go in, readings
+ * come out; what they mean is for others to say.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What SQL must know of the loaded policies, and their texts by digest. Rows of types that are not
+-- The loaded policies, as far as statements need them, and their texts by digest. Rows of types that are not
 -- loaded here stay as they are: another instance may have loaded them. Whether a type is paused is
 -- a decision of people and not touched.
 -- One array for each column: $1 text[] operation_type, $2 text[] target, $3 text[] digest,
