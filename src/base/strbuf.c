@@ -76,8 +76,8 @@ strbuf_extend(struct strbuf *buf, size_t len)
 const char *
 decimal_text(long long number, char room[static 24])
 {
-	unsigned long long left = number < 0 ? 0 - (unsigned long long)number
-					     : (unsigned long long)number;
+	unsigned long long left =
+		number < 0 ? 0 - (unsigned long long)number : (unsigned long long)number;
 	char *at = room + 23;
 
 	*at = '\0';

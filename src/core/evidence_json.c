@@ -68,8 +68,8 @@ static size_t
 add_character(struct strbuf *out, const char *text, size_t len)
 {
 	utf8proc_int32_t unused;
-	utf8proc_ssize_t bytes = utf8proc_iterate((const utf8proc_uint8_t *)text,
-						  (utf8proc_ssize_t)len, &unused);
+	utf8proc_ssize_t bytes =
+		utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)len, &unused);
 
 	if (bytes < 1)
 		strbuf_puts(out, "\xef\xbf\xbd");

@@ -35,7 +35,8 @@ void evidence_json_member(struct evidence_json *json, const char *member, const 
 void evidence_json_member_int(struct evidence_json *json, const char *member, long long number);
 void evidence_json_member_bool(struct evidence_json *json, const char *member, bool value);
 
-void evidence_json_name(struct evidence_json *json, const char *name); /* of a member, from outside */
+void evidence_json_name(struct evidence_json *json,
+			const char *name); /* of a member, from outside */
 void evidence_json_null(struct evidence_json *json);
 void evidence_json_string(struct evidence_json *json, const char *text);
 void evidence_json_time(struct evidence_json *json, int64_t us); /* RFC 3339, TIME_NONE: null */

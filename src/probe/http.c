@@ -208,8 +208,8 @@ header_lines(struct arena *arena, const struct request *request, size_t *ret_cou
 	const char **lines = arena_array(arena, const char *, request->headers_count + 1);
 
 	for (size_t i = 0; i < request->headers_count; i++)
-		lines[count++] = header_line(arena, request->headers[i].name,
-					     request->headers[i].value);
+		lines[count++] =
+			header_line(arena, request->headers[i].name, request->headers[i].value);
 	if (request->body != NULL && request->content_type != NULL)
 		lines[count++] = header_line(arena, "content-type", request->content_type);
 	*ret_count = count;

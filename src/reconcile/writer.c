@@ -22,7 +22,7 @@ enum {
 	UNWRITTEN_MAX = 3, /* batches */
 	REFUSALS_MAX = 3,
 	LOCK_WAITS_MAX = 20, /* with nothing written in between; each takes half a second */
-	RANGES_MAX = 32, /* halving 2^31 rows needs no more */
+	RANGES_MAX = 32,     /* halving 2^31 rows needs no more */
 };
 
 #define LINGER_US (50 * MILLISECOND)

@@ -153,7 +153,8 @@ numeric_address(char *host, const char *port, union address *ret, int *ret_len)
 		host[len - 1] = '\0';
 		host++;
 	}
-	if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0)
+	if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints,
+			&found) != 0)
 		return false;
 	memcpy(ret, found->ai_addr, found->ai_addrlen);
 	*ret_len = (int)found->ai_addrlen;

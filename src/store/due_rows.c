@@ -38,7 +38,8 @@ on_fetched(void *context, PGresult *result, const struct err *err)
 		assert(PQnfields(result) == DUE_COLUMNS && PQntuples(result) > 0);
 		rows = xcalloc(1, sizeof(*rows));
 		rows->result = result;
-		rows->count = PQgetisnull(result, 0, DUE_OPERATION_ID) ? 0 : (size_t)PQntuples(result);
+		rows->count =
+			PQgetisnull(result, 0, DUE_OPERATION_ID) ? 0 : (size_t)PQntuples(result);
 	}
 	fetch->done(fetch->owner, rows, err);
 }
@@ -50,7 +51,8 @@ send(struct db *db, const struct sql_statement *statement, struct params *params
 	struct fetch *kept = xcalloc(1, sizeof(*kept));
 
 	*kept = *fetch;
-	db_send(db, &(struct db_query){ .statement = statement, .params = params }, on_fetched, kept);
+	db_send(db, &(struct db_query){ .statement = statement, .params = params }, on_fetched,
+		kept);
 }
 
 void
@@ -67,7 +69,8 @@ store_fetch_due(struct db *db, const struct due_request *request, store_due_fn *
 }
 
 void
-store_fetch_ids(struct db *db, const char *const *ids, size_t count, store_due_fn *done, void *owner)
+store_fetch_ids(struct db *db, const char *const *ids, size_t count, store_due_fn *done,
+		void *owner)
 {
 	struct params params = { 0 };
 
