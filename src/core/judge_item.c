@@ -52,6 +52,10 @@ earn_missing(struct judgement *of, enum reason reason)
 	struct verdict *verdict = of->verdict;
 	int64_t at_us = of->look->at_us;
 
+	if (of->look->control == CONTROL_LOST) {
+		judgement_inconclusive(of, "control", REASON_CONTROL);
+		return;
+	}
 	if (of->op->first_sent_at_us == TIME_NONE) {
 		judgement_fire(of, OUTCOME, CLASS_WAITING, REASON_NEVER_SENT);
 		return;
