@@ -321,6 +321,7 @@ compare: {n: {found: "/ids/[type=ours]/value", is: op./expected/n}}
 }
 
 POLICIES["store_lost_document"] = ("lost", POLICIES["store_document"][1])
+POLICIES["sync_lost_stock"] = ("lost", POLICIES["sync_stock"][1])
 POLICIES["wait_long"] = ("slow", POLICIES["set_text"][1])
 POLICIES["ship_parcel_loosely"] = ("carrier", POLICIES["ship_parcel"][1].replace(
     "    complete: {status: 200}\n", ""))

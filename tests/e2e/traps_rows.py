@@ -314,6 +314,8 @@ CRM = [
     row("t36-older-inside-the-window", "sync_stock", stock(6), TOO_EARLY, ago="1 minute"),
     looks("t36-older-is-earned-too", "sync_stock_slowly", (stock(6), UNCONFIRMED),
           (stock(6), OLDER)),
+    row("t36-older-while-the-control-is-lost", "sync_lost_stock", stock(6), inconclusive("control")),
+    row("t36-same-while-the-control-is-lost", "sync_lost_stock", stock(7), CORRECT),
     row("t37-newer-and-replaced", "sync_stock", stock(8), not_applicable("newer"), superseded=True),
     row("t38-newer-not-ours", "sync_stock", stock(8), divergent("newer")),
     row("t35-dotted", "deploy_release", release(), CORRECT, version="1.10.0"),
