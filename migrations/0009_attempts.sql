@@ -176,6 +176,7 @@ DECLARE
 	o operations;
 	seen int;
 	taken int := 0;
+	passed_over int := 0; -- into review, because their keys expired
 BEGIN
 	IF max IS NULL OR max NOT BETWEEN 1 AND 1000 THEN
 		PERFORM refuse('RC400', 'max is not between 1 and 1000');
@@ -195,12 +196,15 @@ BEGIN
 			at := clock_timestamp();
 			CONTINUE WHEN o.next_attempt_at > at;
 			o := begin_attempt(o, span, at, worker, NULL, NULL);
-			CONTINUE WHEN o.status <> 'processing';
-			RETURN NEXT o;
-			taken := taken + 1;
-			EXIT WHEN taken = max;
+			IF o.status = 'processing' THEN
+				RETURN NEXT o;
+				taken := taken + 1;
+			ELSE
+				passed_over := passed_over + 1;
+			END IF;
+			EXIT WHEN taken = max OR passed_over = 100;
 		END LOOP;
-		EXIT WHEN taken = max OR seen < batch;
+		EXIT WHEN taken = max OR passed_over = 100 OR seen < batch;
 	END LOOP;
 END
 $$;

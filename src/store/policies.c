@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "db_send.h"
+#include "reconciled/base/err.h"
+#include "reconciled/base/log.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/core/policy.h"
 #include "reconciled/store/work.h"
@@ -171,16 +173,43 @@ found_some(const PGresult *result)
 	return memcmp(PQgetvalue(result, 0, 0), none, sizeof(none)) != 0;
 }
 
+/*
+ * A step that may be repeated is given up when somebody holds a row of it: those that were not woken
+ * are woken by the next start, and a due time of the old window only costs a look too many.
+ */
+static bool
+may_go_on(const struct step *step, const struct err *err)
+{
+	if (!err)
+		return true;
+	if (!step->repeat || err->code != ERR_BUSY)
+		return false;
+	log_warning("not all due times were moved, rows are locked",
+		    F_STR("statement", step->statement->name));
+	return true;
+}
+
+static bool
+is_step_over(const struct step *step, const PGresult *result)
+{
+	return !result || !step->repeat || !found_some(result);
+}
+
 static void
 on_step(void *context, PGresult *got, const struct err *err)
 {
 	CLEANUP(pgresult_clear_at) PGresult *result = got;
 	struct publishing publishing = *(const struct publishing *)context;
+	const struct step *step = &steps[publishing.step];
 
-	if (!err && !(steps[publishing.step].repeat && found_some(result)))
-		publishing.step++;
-	if (err || publishing.step == ARRAY_LEN(steps))
+	if (!may_go_on(step, err)) {
 		publishing.done(publishing.owner, err);
+		return;
+	}
+	if (is_step_over(step, result))
+		publishing.step++;
+	if (publishing.step == ARRAY_LEN(steps))
+		publishing.done(publishing.owner, NULL);
 	else
 		send_step(&publishing);
 }

@@ -48,3 +48,15 @@ def test_observing_once_does_not_keep_an_enforced_type_waiting(world, crm):
     assert world.operation("op-same")["due_at"] is not None
     world.make_due("op-same")
     assert world.once().of("op-same")["status"] == "confirmed"
+
+
+def test_a_locked_row_does_not_hold_up_the_start(world, crm):
+    prepare(world, crm, "observe")
+    world.once()
+    world.policy(mode="enforce")
+    with world.cluster.connect(world.database, autocommit=False) as holder:
+        holder.execute("SELECT 1 FROM reconcile.operations WHERE operation_id = 'op-same' FOR UPDATE")
+        run = world.once()
+        assert "rows are locked" in run.err and run.json["types"]["sync_customer"]["checked"] == 0
+        holder.rollback()
+    assert world.once().of("op-same")["status"] == "confirmed"

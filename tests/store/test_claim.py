@@ -153,3 +153,19 @@ def test_locked_ones_at_the_head_do_not_hide_the_rest(want, claim, connect):
     assert len(claim(operation_types=["job"], max=50, on=other)) == 50
     assert claim(operation_types=["job"], max=3) == ["q50", "q51", "q52"]
     other.rollback()
+
+
+def test_expired_keys_are_passed_over_in_portions(want, claim, root, one):
+    """One call puts at most a hundred into review, however many wait."""
+    root.execute("INSERT INTO reconcile.operation_types (operation_type, target, policy, key_valid)"
+                 " VALUES ('flood', 'crm', 'd', '30 min') ON CONFLICT DO NOTHING")
+    want(*[f"flood-{i}" for i in range(130)], kind="flood")
+    root.execute("UPDATE reconcile.operations SET attempts = 1,"
+                 " first_sent_at = clock_timestamp() - interval '1 hour'"
+                 " WHERE operation_type = 'flood'")
+    seen = []
+    for _ in range(3):
+        assert claim(operation_types=["flood"]) == []
+        seen.append(one("SELECT count(*) FROM reconcile.operations WHERE reason = 'key_expired'"
+                        " AND operation_type = 'flood'")["count"])
+    assert seen == [100, 130, 130]

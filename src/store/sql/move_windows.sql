@@ -1,13 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Where the latency window of a type is another one than before, moves the due times that were
--- computed from the old one and at which nobody has looked yet. At most 50,000 at once: repeat
--- until none is left. Goes before publish_policies, which forgets the old window.
+-- computed from the old one and at which nobody has looked yet. At most 1,000 at once: repeat
+-- until none is left. A locked row is waited for half a second. Goes before publish_policies,
+-- which forgets the old window.
 -- $1 text[] operation_type, $2 bigint[] latency_window in microseconds.
 -- Result: bigint, how many.
-WITH changed AS MATERIALIZED (
+WITH settings AS MATERIALIZED (
+	SELECT set_config('lock_timeout', '500ms', true) AS lock_timeout
+), changed AS MATERIALIZED (
 	SELECT t.operation_type, t.latency_window AS before,
 		l.latency_window * interval '1 microsecond' AS after
-	FROM unnest($1::text[], $2::bigint[]) AS l (operation_type, latency_window)
+	FROM settings, unnest($1::text[], $2::bigint[]) AS l (operation_type, latency_window)
 	JOIN reconcile.operation_types t USING (operation_type)
 	WHERE t.latency_window <> l.latency_window * interval '1 microsecond'
 ), found AS MATERIALIZED (
@@ -15,7 +18,7 @@ WITH changed AS MATERIALIZED (
 	FROM changed c JOIN reconcile.operations o USING (operation_type)
 	WHERE o.due_at IS NOT NULL AND o.closed_at IS NULL AND o.checks = 0
 		AND o.due_at - c.before IN (o.created_at, o.sent_at, o.attempt_until, o.next_attempt_at)
-	LIMIT 50000
+	LIMIT 1000
 ), moved AS (
 	UPDATE reconcile.operations AS o SET due_at = found.after
 	FROM found

@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Open operations that are not asked again, because they were found correct while their type was
--- observed only, become due. At most 50,000 at once: repeat until none is left.
+-- observed only, become due. At most 1,000 at once: repeat until none is left. A locked
+-- row is waited for half a second.
 -- $1 text[] types that are enforced.
 -- Result: bigint, how many.
 WITH clock AS MATERIALIZED (
-	SELECT clock_timestamp() AS now
+	SELECT clock_timestamp() AS now, set_config('lock_timeout', '500ms', true) AS lock_timeout
 ), found AS MATERIALIZED (
-	SELECT operation_id FROM reconcile.operations
+	SELECT o.operation_id, clock.now FROM clock, reconcile.operations o
 	WHERE operation_type = ANY ($1::text[]) AND due_at IS NULL AND closed_at IS NULL
-	ORDER BY operation_type, operation_id LIMIT 50000
+	ORDER BY operation_type, operation_id LIMIT 1000
 ), woken AS (
-	UPDATE reconcile.operations AS o SET due_at = clock.now
-	FROM found, clock
+	UPDATE reconcile.operations AS o SET due_at = found.now
+	FROM found
 	WHERE o.operation_id = found.operation_id AND o.due_at IS NULL AND o.closed_at IS NULL
 	RETURNING 1
 )
