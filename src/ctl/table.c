@@ -68,6 +68,7 @@ table_add_number(struct table *table, long long number)
 size_t
 table_rows(const struct table *table)
 {
+	assert(table->columns_count > 0);
 	return table->count / table->columns_count;
 }
 
@@ -76,6 +77,7 @@ measure(const struct table *table, bool ascii, int *widths)
 {
 	int width;
 
+	assert(table->columns_count > 0);
 	for (size_t c = 0; c < table->columns_count; c++)
 		widths[c] = text_width(table->columns[c].heading, ascii);
 	for (size_t i = 0; i < table->count; i++) {
