@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -70,7 +71,9 @@ def test_each_case_is_explained(run):
         "    differs      version: expected 7, found 6 (older)",
         "    recommended  review; risk that another send doubles the effect: certain",
     ]
-    assert re.fullmatch(r"    more         \S+/reconcilectl --config \S+ show sync-061", older[4])
+    assert re.fullmatch(r"    more         .+/reconcilectl --config \S+ show sync-061", older[4])
+    program = shlex.split(older[4])[1]
+    assert pathlib.Path(program) == BUILD.absolute() / "reconcilectl"  # called from the root folder
 
 
 def test_no_value_that_the_policy_does_not_keep(run):
