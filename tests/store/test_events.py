@@ -83,7 +83,7 @@ def record(connection, **look):
     names = ("operation_id revision checks changed from_status to_status class reason"
              " recommended_action closed_reason remote_id earning absences absent_since"
              " inconclusive disputed due_in event action rule evidence evidence_digest policy"
-             " journal_class journal_reason event_type tally_class tally_action").split()
+             " journal_class journal_reason event_type tally_class tally_action due_was").split()
     values = {f"p{place}": [look.get(name)] for place, name in enumerate(names, 3)}
     return connection.execute(statement, {"p1": "reconciled:one", "p2": "i1", **values}).fetchall()
 
@@ -103,7 +103,8 @@ def test_p07_worker_and_reconciler_confirm_by_one_path(call, connect, root):
         remote_id="r1", absences=0, inconclusive=0, disputed=False, event="confirmed",
         action="confirm", rule="compare", evidence='{"reading":"found"}', policy="d",
         journal_class="correct", journal_reason="fields_equal",
-        event_type="operation.confirmed", tally_class="correct", tally_action="confirm")
+        event_type="operation.confirmed", tally_class="correct", tally_action="confirm",
+        due_was=row["due_at"])
     assert [r["revision"] for r in written] == [row["revision"] + 1]
 
     def lives(table, key, without):
