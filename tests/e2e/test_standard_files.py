@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Standard output that takes nothing: the pass is done, the exit code says that its result is lost."""
 
+import shlex
 import subprocess
 
 import pytest
@@ -9,7 +10,7 @@ from target import answer_json
 
 
 def shell(world, redirection, program, *arguments):
-    command = " ".join(world.command(program, *arguments))
+    command = shlex.join(world.command(program, *arguments))
     return subprocess.run(["bash", "-c", f"{command} {redirection}"], capture_output=True,
                           text=True, timeout=60, check=False)
 
