@@ -2,6 +2,7 @@
 """Standard output that takes nothing: the pass is done, the exit code says that its result is lost."""
 
 import shlex
+import shlex
 import subprocess
 
 import pytest
