@@ -2,7 +2,6 @@
 """Standard output that takes nothing: the pass is done, the exit code says that its result is lost."""
 
 import shlex
-import shlex
 import subprocess
 
 import pytest
