@@ -38,7 +38,7 @@ COMMENT ON COLUMN reconcile.operations.inconclusive IS 'looks without verdict si
 COMMENT ON COLUMN reconcile.operations.suspect IS 'times it was in flight when an instance died';
 COMMENT ON COLUMN reconcile.operations.disputed IS 'another effect, or several, was seen since the first send, or a look could not be stored: only a person confirms it';
 COMMENT ON COLUMN reconcile.operations.class IS 'last verdict; null while there is none';
-COMMENT ON COLUMN reconcile.operations.reason IS 'why, as a stable word';
+COMMENT ON COLUMN reconcile.operations.reason IS 'why, as a stable word; without a class: why there is no verdict yet';
 COMMENT ON COLUMN reconcile.operations.recommended_action IS 'what the policy asks for where it is not carried out';
 COMMENT ON COLUMN reconcile.operations.assignee IS 'who takes care of the case';
 COMMENT ON COLUMN reconcile.operations.snoozed_until IS 'until then nobody wants to be reminded';

@@ -244,6 +244,16 @@ fill_verdict(const struct decide_case *of, struct decision *decision)
 	decision->changed = differs(of, decision);
 }
 
+/* As long as there is no verdict, why there is none is remembered; a verdict is never replaced by it. */
+static void
+fill_no_verdict(const struct decide_case *of, struct decision *decision)
+{
+	if (of->op->class != CLASS_NONE || strcmp(of->op->reason, of->verdict->reason) == 0)
+		return;
+	decision->event = "looked";
+	decision->changed = true;
+}
+
 static int64_t
 recheck_us(const struct decide_case *of)
 {
@@ -322,6 +332,8 @@ decide(const struct policy *policy, const struct operation *op, const struct ver
 	decision.action = row->action;
 	if (row->class != CLASS_NONE && class_is_verdict(row->class))
 		fill_verdict(&of, &decision);
+	else if (row->class != CLASS_NONE)
+		fill_no_verdict(&of, &decision);
 	/* Correct under a policy that observes: no other look before it is enforced. */
 	decision.due = !status_is_final(decision.status) &&
 		       (decision.action != ACTION_CONFIRM || policy->enforce);

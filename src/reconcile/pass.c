@@ -5,7 +5,6 @@
  */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <sys/random.h>
 
@@ -19,6 +18,7 @@
 
 #include "check.h"
 #include "named.h"
+#include "row.h"
 #include "source.h"
 #include "writer.h"
 
@@ -393,91 +393,6 @@ struct note {
 	bool unavailable;
 };
 
-static const char *
-copy(struct arena *arena, const char *text)
-{
-	return text ? arena_strdup(arena, text) : NULL;
-}
-
-/* For people: in review, or what would have been done in observe mode. */
-static const char *
-recommended_name(const struct decision *decision)
-{
-	bool shown = decision->observed || decision->status == STATUS_MANUAL_REVIEW;
-
-	return shown && decision->recommended != ACTION_WAIT ? action_name(decision->recommended)
-							     : NULL;
-}
-
-/* The verdict that the row carries afterwards: waiting and inconclusive leave the last one. */
-static void
-fill_verdict(struct record_row *row, const struct operation *op, const struct verdict *verdict,
-	     const struct decision *decision, struct arena *arena)
-{
-	bool is_verdict = class_is_verdict(verdict->class);
-
-	row->class = is_verdict ? verdict->class : op->class;
-	row->reason = is_verdict    ? copy(arena, verdict->reason)
-		      : *op->reason ? copy(arena, op->reason)
-				    : NULL;
-	row->recommended_action = is_verdict		    ? recommended_name(decision)
-				  : *op->recommended_action ? copy(arena, op->recommended_action)
-							    : NULL;
-	row->journal_class = verdict->class;
-	row->journal_reason = copy(arena, verdict->reason);
-	row->earned = verdict->earned;
-}
-
-/* What was found but not confirmed by this look may be somebody else's. */
-static const char *
-remote_id_of(const struct verdict *verdict, const struct decision *decision, struct arena *arena)
-{
-	bool confirms = decision->action == ACTION_CONFIRM && !decision->observed;
-
-	return confirms ? copy(arena, verdict->remote_id) : NULL;
-}
-
-static struct record_row
-build_row(struct pass *pass, struct check *check, const struct policy *policy,
-	  const struct operation *op, struct arena *arena)
-{
-	const struct verdict *verdict = check_verdict(check);
-	const struct decision *decision = check_decision(check);
-	struct record_row row = {
-		.operation_id = arena_strdup(arena, op->operation_id),
-		.operation_type = policy->operation_type,
-		.revision = op->revision,
-		.checks = op->checks,
-		.from = op->status,
-		.to = decision->status,
-		.disputed = decision->disputed,
-		.due_was_us = op->due_at_us,
-		.due = decision->due,
-		.due_in_us = decision->due_in_us,
-		.closed_reason = copy(arena, decision->closed_reason),
-		.remote_id = remote_id_of(verdict, decision, arena),
-		.event = decision->event,
-		.action = action_name(decision->action),
-		.rule = copy(arena, verdict->rule),
-		.policy_digest = policy->digest,
-		.outbox_type = decision->outbox_type,
-		.tally_class = verdict->class,
-		.tally_action = decision->action,
-	};
-	const struct evidence_of of = { policy, op, check_look(check), verdict, decision };
-	char digest[65];
-
-	fill_verdict(&row, op, verdict, decision, arena);
-	strbuf_reset(&pass->evidence);
-	evidence_write(&pass->evidence, check_arena(check), pass->options.evidence_key, &of,
-		       digest);
-	row.changed =
-		decision->changed || (decision->event && strcmp(digest, op->evidence_digest) != 0);
-	row.evidence = arena_strndup(arena, pass->evidence.data, pass->evidence.len);
-	row.evidence_digest = arena_strdup(arena, digest);
-	return row;
-}
-
 static void
 on_judged(void *owner, struct check *check)
 {
@@ -487,7 +402,7 @@ on_judged(void *owner, struct check *check)
 	struct arena *arena = writer_arena(pass->writer);
 	struct note *note = arena_new(arena, struct note);
 	struct writer_entry entry = {
-		.row = build_row(pass, check, subject->type->policy, &subject->op, arena),
+		.row = row_build(check, pass->options.evidence_key, &pass->evidence, arena),
 		.owner_data = note,
 		.observed = check_decision(check)->observed,
 		.review_recheck_us = subject->type->policy->review_recheck_us,

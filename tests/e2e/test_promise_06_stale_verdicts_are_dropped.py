@@ -39,8 +39,11 @@ def test_counters_of_a_look_that_changes_nothing_are_dropped_too(world, crm):
         return (502, {}, "")
 
     world.policy()
-    crm.answer = slow
     world.send("op-7")
+    crm.answer = lambda request: (502, {}, "")
+    world.once(expect=3)  # the first look without a verdict is told, the next one only counted
+    world.make_due("op-7")
+    crm.answer = slow
     running = world.start_once()
     assert asked.wait(30)
     world.db.execute("UPDATE reconcile.operations SET checks = checks + 1")  # another one looked
@@ -48,7 +51,7 @@ def test_counters_of_a_look_that_changes_nothing_are_dropped_too(world, crm):
     out, err = running.communicate(timeout=60)
     assert running.returncode == 3, err
     assert '"stale":1' in out
-    assert world.operation("op-7")["checks"] == 1
+    assert world.operation("op-7")["checks"] == 2
 
 
 def test_an_open_case_does_not_move_under_the_person_who_reads_it(world, crm):
@@ -83,3 +86,19 @@ def test_a_wake_up_during_a_look_is_not_lost(world, crm):
     assert running.returncode == 0, err
     operation = world.operation("op-7")
     assert (operation["status"], operation["due_at"]) == ("confirmed", woken)
+
+
+def test_why_there_is_no_verdict_yet_is_told_once_for_each_reason(world, crm):
+    world.policy()
+    crm.answer = lambda request: (502, {}, "")
+    world.send("op-1")
+    for answer in ((502, {}, ""), (502, {}, ""), (429, {}, ""), (429, {}, "")):
+        crm.answer = lambda request, answer=answer: answer
+        world.once("--operation", "op-1", expect=3)
+    looks = [(row["event"], row["class"], row["reason"], row["to_status"])
+             for row in world.journal("op-1")[3:]]
+    assert looks == [("looked", "inconclusive", "http_5xx", "awaiting_confirmation"),
+                     ("looked", "inconclusive", "throttled", "awaiting_confirmation")]
+    operation = world.operation("op-1")
+    assert (operation["class"], operation["reason"], operation["checks"]) == (None, "throttled", 4)
+    assert world.events("op-1") == ["operation.requested"]

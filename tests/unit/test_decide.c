@@ -111,9 +111,9 @@ static const struct row {
 	  STATUS_AWAITING_CONFIRMATION, "judged", NULL, true },
 
 	{ "waiting waits", PLAIN, CLASS_WAITING, STATUS_AWAITING_CONFIRMATION, "waiting-wait", ACTION_WAIT,
-	  ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, NULL, NULL, true },
+	  ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, "looked", NULL, true },
 	{ "promise 2: inconclusive waits", PLAIN, CLASS_INCONCLUSIVE, STATUS_AWAITING_CONFIRMATION,
-	  "inconclusive-wait", ACTION_WAIT, ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, NULL, NULL, true },
+	  "inconclusive-wait", ACTION_WAIT, ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, "looked", NULL, true },
 	{ "the reversal goes on", PLAIN, CLASS_CORRECT, STATUS_COMPENSATING, "compensating-wait", ACTION_WAIT,
 	  ACTION_WAIT, STATUS_COMPENSATING, NULL, NULL, true },
 	{ "what is final stays", PLAIN, CLASS_MISSING, STATUS_CONFIRMED, "final-wait", ACTION_WAIT, ACTION_WAIT,
@@ -241,7 +241,8 @@ test_every_wish(struct arena *arena)
 		for (int n = CLASS_MISSING * STATUS_COUNT * 2; n < CLASS_COUNT * STATUS_COUNT * 2;
 		     n++) {
 			struct operation op = build_operation(arena, "{}");
-			struct verdict verdict = verdict_of((enum verdict_class)(n / (STATUS_COUNT * 2)));
+			struct verdict verdict =
+				verdict_of((enum verdict_class)(n / (STATUS_COUNT * 2)));
 			struct decide_context context = { arena, n % 2 == 0, SENT_US, 0 };
 			struct decision d;
 
@@ -284,7 +285,18 @@ test_changed(struct arena *arena)
 	tap_ok(d.changed, "another reason is a change");
 	verdict = verdict_of(CLASS_WAITING);
 	decide(policy, &op, &verdict, &context, &d);
-	tap_ok(!d.changed, "waiting changes nothing");
+	tap_ok(!d.changed, "waiting changes no verdict");
+	op.class = CLASS_NONE;
+	op.reason = "";
+	op.recommended_action = "";
+	op.status = STATUS_AWAITING_CONFIRMATION;
+	decide(policy, &op, &verdict, &context, &d);
+	tap_ok(d.changed && d.status == op.status && !d.outbox_type,
+	       "while there is no verdict, the reason why is told");
+	tap_str(d.event, "looked", "as a look");
+	op.reason = verdict.reason;
+	decide(policy, &op, &verdict, &context, &d);
+	tap_ok(!d.changed && !d.event, "once for each reason");
 	verdict = verdict_of(CLASS_DIVERGENT);
 	decide(policy, &op, &verdict, &context, &d);
 	tap_ok(d.changed && d.disputed, "divergent is remembered");

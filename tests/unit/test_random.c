@@ -126,7 +126,8 @@ check(const struct scenario *s, const struct operation *before, const struct cle
 		t->no_evidence_no_verdict = false;
 	if (!class_is_verdict(class) &&
 	    (s->op.class != before->class || s->op.status != before->status ||
-	     s->op.disputed != before->disputed || s->decision.changed))
+	     s->op.disputed != before->disputed || s->decision.outbox_type != NULL ||
+	     (before->class != CLASS_NONE && s->decision.changed)))
 		t->inconclusive_kept = false;
 	if (seen == TWO && !s->verdict.several)
 		t->two_never_one = false;

@@ -24,11 +24,12 @@ struct decision {
 	enum action action;	 /* carried out, or what would be done when observing */
 	enum action recommended; /* what the policy asks for; ACTION_WAIT when nothing */
 	bool observed;		 /* action is not carried out */
-	bool changed; /* class, reason, recommended action, status or disputed differ from the row
-		       */
+	/* Class, reason, recommended action, status or disputed differ from the row. */
+	bool changed;
 	enum status status; /* after */
-	const char *
-		event; /* "confirmed", "review", "closed", "judged", "observed"; NULL: no verdict */
+	/* Of the journal: "confirmed", "review", "closed", "judged", "observed"; "looked": no
+	 * verdict, for another reason than before; NULL: nothing to tell. */
+	const char *event;
 	const char *outbox_type;   /* "operation.confirmed", or NULL: no event */
 	const char *closed_reason; /* or NULL */
 	bool due;		   /* false: nothing left to check */
