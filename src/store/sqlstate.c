@@ -15,6 +15,7 @@ struct meaning {
 	enum err_code code;
 	bool quotes_data; /* its message may hold values */
 	bool ends;	  /* this connection is of no use any more */
+	const char *hint; /* what helps; NULL: nothing in general */
 };
 
 static const struct meaning meanings[] = {
@@ -38,6 +39,9 @@ static const struct meaning meanings[] = {
 	{ .prefix = "P0", .code = ERR_INVALID, .quotes_data = true }, /* somebody's trigger */
 	{ .prefix = "09", .code = ERR_INVALID, .quotes_data = true },
 	{ .prefix = "27", .code = ERR_INVALID, .quotes_data = true },
+	{ .prefix = "42501",
+	  .code = ERR_FATAL,
+	  .hint = ": reconciled(8) says which role of PostgreSQL is needed" },
 	{ .prefix = "", .code = ERR_FATAL },
 };
 
@@ -125,6 +129,7 @@ sqlstate_err(const char *statement, const PGresult *result, struct err *err)
 		sqlstate_add_line(&text, message ? message : PQresultErrorMessage(result));
 	if (m->code == ERR_INVALID)
 		add_names(&text, result);
-	err_fill(err, m->code, "%s: %s (SQLSTATE %s)", statement, strbuf_text(&text), sqlstate);
+	err_fill(err, m->code, "%s: %s (SQLSTATE %s)%s", statement, strbuf_text(&text), sqlstate,
+		 m->hint ? m->hint : "");
 	strbuf_finish(&text);
 }
