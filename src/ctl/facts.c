@@ -5,6 +5,7 @@
 #include "facts.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,7 +142,8 @@ put_quoted(struct strbuf *out, const char *text)
 void
 facts_command(struct strbuf *out, const struct ctl *ctl, const char *command, const char *argument)
 {
-	strbuf_puts(out, "reconcilectl ");
+	put_quoted(out, program_invocation_name);
+	strbuf_putc(out, ' ');
 	if (strcmp(ctl->config_file, CTL_CONFIG_DEFAULT) != 0) {
 		strbuf_puts(out, "--config ");
 		put_quoted(out, ctl->config_file);

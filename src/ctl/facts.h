@@ -28,6 +28,6 @@ void facts_entity(struct strbuf *out, const struct view *view, size_t row);
 /* "divergent (newer)", "waiting", or "" */
 void facts_verdict(struct strbuf *out, const struct view *view, size_t row);
 
-/* "reconcilectl [--config FILE] COMMAND ARGUMENT", quoted for a shell. */
+/* "reconcilectl [--config FILE] COMMAND ARGUMENT" as it was called, quoted for a shell. */
 void facts_command(struct strbuf *out, const struct ctl *ctl, const char *command,
 		   const char *argument);

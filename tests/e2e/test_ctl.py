@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import termios
@@ -72,7 +73,7 @@ def test_status_counts_by_type_and_status(three):
     text = ctl(three, "status").out
     assert ["sync_customer", "enforce", "manual_review", "2", "1h"] == text.splitlines()[1].split()[:5]
     assert "Needs a person\n      2  in review\n" in text
-    assert f"reconcilectl --config {three.config} list --exceptions" in text
+    assert f"{shlex.quote(str(BUILD / 'reconcilectl'))} --config {three.config} list --exceptions" in text
 
 
 def test_status_of_an_empty_database(world):
@@ -89,7 +90,8 @@ def test_exceptions_say_what_differs_and_what_to_do(three):
     assert re.fullmatch(r"sync_customer, customer b-newer, version 7, for \d+s", lines[1][1])
     assert lines[2] == ["why", "review: divergent (newer); version newer: expected 7, found 8"]
     assert lines[3] == ["recommended", "review"]
-    assert lines[-1] == ["more", f"reconcilectl --config {three.config} show b-newer"]
+    program = shlex.quote(str(BUILD / "reconcilectl"))
+    assert lines[-1] == ["more", f"{program} --config {three.config} show b-newer"]
     assert "recommended      requeue" in absent and "missing (absent_confirmed)" in absent
 
 
@@ -262,7 +264,7 @@ def test_tables_fit_the_terminal(three, columns):
     for command in (["status"], ["list"], ["show", "b-newer"], ["states"]):
         text, code = on_terminal(three, *command, columns=columns, NO_COLOR="1")
         assert code == 0 and text
-        lines = [line for line in text.splitlines() if "reconcilectl " not in line]
+        lines = [line for line in text.splitlines() if "reconcilectl" not in line]
         assert max(map(len, lines)) <= columns, command
 
 
@@ -322,7 +324,8 @@ def test_who_may_read(three, role):
 
 def test_who_may_not_read(three):
     three.settings(database=json.dumps(three.cluster.conninfo(three.database, "app_login")))
-    assert "permission denied" in ctl(three, "status", expect=1).err
+    error = ctl(three, "status", expect=1).err
+    assert "permission denied" in error and "reconciled(8)" in error
 
 
 def test_looking_changes_nothing(three):
