@@ -33,12 +33,14 @@ cases AS (
 	FROM reconcile.exceptions e LEFT JOIN differences d USING (operation_id)
 	LEFT JOIN words w USING (reason) LEFT JOIN kept k USING (operation_id)
 )
-SELECT format(E'\n%s  %s  %s, %s s old\n', coalesce(operation_id, kind), operation_type,
+SELECT CASE WHEN operation_id IS NULL
+	THEN format(E'\n%s  %s  %s operations: %s', kind, operation_type, count, reason)
+	ELSE format(E'\n%s  %s  %s, %s s old\n', operation_id, operation_type,
 		concat_ws(' ', entity_type, entity_id, 'version ' || version,
 			'(' || nullif(entity_state, 'active') || ' here)'), seconds)
 	|| format(E'    verdict      %s: %s\n', class, reason)
 	|| format(E'    differs      %s\n', differences)
 	|| format(E'    recommended  %s; risk that another send doubles the effect: %s\n',
 		coalesce(recommended_action, '-'), coalesce(duplication_risk, '-'))
-	|| format('    more         %s show %s', :'ctl', operation_id)
+	|| format('    more         %s show %s', :'ctl', operation_id) END
 FROM cases ORDER BY operation_type, operation_id;
