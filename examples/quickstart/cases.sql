@@ -34,7 +34,7 @@ cases AS (
 	LEFT JOIN words w USING (reason) LEFT JOIN kept k USING (operation_id)
 )
 SELECT CASE WHEN operation_id IS NULL
-	THEN format(E'\n%s  %s  %s operations: %s', kind, operation_type, count, reason)
+	THEN format(E'\n%s  %s: %s', kind, operation_type, reason)
 	ELSE format(E'\n%s  %s  %s, %s s old\n', operation_id, operation_type,
 		concat_ws(' ', entity_type, entity_id, 'version ' || version,
 			'(' || nullif(entity_state, 'active') || ' here)'), seconds)

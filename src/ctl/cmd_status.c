@@ -28,7 +28,7 @@ static const struct {
 	{ "deadline", "past the deadline" },
 	{ "not_picked_up", "not picked up by a worker" },
 	{ "no_policy", "without a policy" },
-	{ "target_away", "not answered by the target" },
+	{ "target_away", "looks that a target left without answer" },
 	{ "guard", "held by a guard" },
 	{ "event_parked", "events that could not be delivered" },
 };
