@@ -63,6 +63,14 @@ waits_for_worker(const struct decide_case *of)
 	return of->op->status == STATUS_RETRY_SCHEDULED || of->op->status == STATUS_PENDING;
 }
 
+/* What was there before is not the work of an operation that nobody has sent yet. */
+static bool
+is_before_its_send(const struct decide_case *of)
+{
+	return of->op->first_sent_at_us == TIME_NONE &&
+	       strcmp(of->verdict->reason, reason_name(REASON_OLDER)) == 0;
+}
+
 static bool
 asks_confirm(const struct decide_case *of)
 {
@@ -119,6 +127,8 @@ static const struct decision_row rows[] = {
 	  "the policy says requeue; a person decides", asks_requeue, ACTION_REVIEW },
 	{ "missing-review", CLASS_MISSING, NULL, NULL, ACTION_REVIEW },
 
+	{ "divergent-unsent-wait", CLASS_DIVERGENT, "an older copy, and no worker has sent it yet", is_before_its_send,
+	  ACTION_WAIT },
 	{ "divergent-wait", CLASS_DIVERGENT, ASKS_WAIT, asks_wait, ACTION_WAIT },
 	{ "divergent-close", CLASS_DIVERGENT, ASKS_CLOSE, asks_close, ACTION_CLOSE },
 	{ "divergent-compensate-review", CLASS_DIVERGENT,

@@ -96,3 +96,19 @@ def test_never_started_is_never_missing(world, crm):
     world.age("op-1", "1 hour")
     line = world.once().of("op-1")
     assert (line["class"], line["reason"], line["status"]) == ("waiting", "never_sent", "pending")
+
+
+def test_an_older_copy_before_the_first_send_waits_for_its_worker(world, crm):
+    world.policy()
+    crm.serve({"op-1": {"id": "c1", "version": 6}})
+    world.request("op-1")
+    world.age("op-1", "1 hour")
+    line = world.once().of("op-1")
+    assert (line["class"], line["reason"], line["action"], line["status"]) == \
+        ("divergent", "older", "wait", "pending")
+    assert world.operation("op-1")["disputed"] is False
+    world.app.execute("SELECT reconcile.start('op-1')")  # its worker comes after all
+    world.app.execute("SELECT reconcile.sent('op-1')")
+    world.age("op-1", "1 hour")
+    crm.serve({"op-1": {"id": "c1", "version": 7}})
+    assert world.once().of("op-1")["status"] == "confirmed"

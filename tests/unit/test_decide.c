@@ -30,6 +30,7 @@ static const struct row {
 	const char *event, *outbox_type;
 	bool due;
 	bool disputed, never_sent, several, observe; /* before; the verdict; the process */
+	const char *reason; /* of the verdict; NULL: field_differs */
 } rows[] = {
 	{ "correct is confirmed", PLAIN, CLASS_CORRECT, STATUS_AWAITING_CONFIRMATION, "correct-confirm",
 	  ACTION_CONFIRM, ACTION_WAIT, STATUS_CONFIRMED, "confirmed", "operation.confirmed" },
@@ -83,6 +84,16 @@ static const struct row {
 	{ "divergent may be left waiting", ACTIONS("'divergent':'wait'"), CLASS_DIVERGENT,
 	  STATUS_AWAITING_CONFIRMATION, "divergent-wait", ACTION_WAIT, ACTION_WAIT, STATUS_AWAITING_CONFIRMATION,
 	  "judged", NULL, true },
+
+	{ "an older copy before the first send waits for its worker", PLAIN, CLASS_DIVERGENT, STATUS_PENDING,
+	  "divergent-unsent-wait", ACTION_WAIT, ACTION_WAIT, STATUS_PENDING, "judged", NULL, true,
+	  .never_sent = true, .reason = "older" },
+	{ "an older copy after a send is reviewed", PLAIN, CLASS_DIVERGENT, STATUS_AWAITING_CONFIRMATION,
+	  "divergent-review", ACTION_REVIEW, ACTION_REVIEW, STATUS_MANUAL_REVIEW, "review", "operation.review",
+	  true, .reason = "older" },
+	{ "other data before the first send is reviewed", PLAIN, CLASS_DIVERGENT, STATUS_PENDING,
+	  "divergent-review", ACTION_REVIEW, ACTION_REVIEW, STATUS_MANUAL_REVIEW, "review", "operation.review",
+	  true, .never_sent = true },
 
 	{ "ambiguous is reviewed", PLAIN, CLASS_AMBIGUOUS, STATUS_AWAITING_CONFIRMATION, "ambiguous-review",
 	  ACTION_REVIEW, ACTION_REVIEW, STATUS_MANUAL_REVIEW, "review", "operation.review", true },
@@ -160,6 +171,8 @@ decision_of(struct arena *arena, const struct row *row)
 					  .now_us = SENT_US };
 	struct decision decision;
 
+	if (row->reason)
+		verdict.reason = row->reason;
 	op.status = row->status;
 	op.disputed = row->disputed;
 	decide(build_policy(arena, row->policy), &op, &verdict, &context, &decision);
