@@ -63,4 +63,4 @@ bool writer_has_failed(const struct writer *writer); /* what is unwritten stays 
 struct arena *writer_arena(struct writer *writer);
 void writer_add(struct writer *writer, const struct writer_entry *entry);
 void
-writer_flush(struct writer *writer); /* nothing more comes for now: do not wait for a full batch */
+writer_flush(struct writer *writer); /* nothing more comes soon: do not wait for a full batch */
