@@ -10,6 +10,7 @@
 #include <event2/event.h>
 
 #include "fault_server.h"
+#include "turn.h"
 #include "reconciled/base/clock.h"
 #include "reconciled/net/curl_loop.h"
 #include "tap.h"
@@ -67,24 +68,6 @@ url(const char *scheme, int port, const char *path)
 	return text;
 }
 
-static void
-turn(const int *calls, int wanted)
-{
-	int64_t deadline = clock_monotonic_us() + 60 * SECOND;
-
-	while (*calls < wanted && clock_monotonic_us() < deadline)
-		event_base_loop(base, EVLOOP_ONCE);
-}
-
-static void
-turn_for(int64_t us)
-{
-	struct timeval wait = { .tv_sec = us / SECOND, .tv_usec = us % SECOND };
-
-	event_base_loopexit(base, &wait);
-	event_base_dispatch(base);
-}
-
 static struct seen
 send_request(const struct curl_peer_options *with, const struct transfer_request *request)
 {
@@ -93,7 +76,7 @@ send_request(const struct curl_peer_options *with, const struct transfer_request
 
 	transfer_start(peer, request, on_done, &seen);
 	tap_ok(seen.calls == 0, "nothing is reported from inside transfer_start");
-	turn(&seen.calls, 1);
+	turn(base, &seen.calls, 1);
 	tap_ok(seen.calls == 1, "reported once");
 	curl_peer_destroy(peer);
 	return seen;
@@ -337,7 +320,7 @@ test_methods_on_one_handle(void)
 		};
 
 		transfer_start(peer, &request, on_done, &seen);
-		turn(&seen.calls, (int)i + 1);
+		turn(base, &seen.calls, (int)i + 1);
 		tap_int(seen.status, steps[i].status, "status after a change of method");
 		tap_ok(strstr(seen.body, steps[i].seen) != NULL, "step %zu: the method", i);
 		tap_ok(strstr(seen.body, "\"body\": \"b\"") == NULL ||
@@ -395,24 +378,24 @@ test_cancel(void)
 
 	transfer_cancel(transfer);
 	transfer = transfer_start(peer, &request, on_done, &late);
-	turn_for(100 * MILLISECOND);
+	turn_for(base, 100 * MILLISECOND);
 	transfer_cancel(transfer);
 	request.url = "http://nowhere.invalid/";
 	transfer = transfer_start(peer, &request, on_done, &late);
 	transfer_cancel(transfer);
 	request.url = url("http", server.plain, "/found");
 	transfer_start(peer, &request, on_done, &other);
-	turn(&other.calls, 1);
+	turn(base, &other.calls, 1);
 	tap_int(other.status, 200, "the handle works after a cancellation");
 	transfer_start(peer, &request, on_done, &late);
-	turn_for(20 * MILLISECOND);
+	turn_for(base, 20 * MILLISECOND);
 	late.calls = 0;
 	request.url = url("http", server.plain, "/never");
 	for (int i = 0; i < 3; i++)
 		transfer_start(peer, &request, on_done, &late);
-	turn_for(50 * MILLISECOND);
+	turn_for(base, 50 * MILLISECOND);
 	curl_peer_destroy(peer);
-	turn_for(300 * MILLISECOND);
+	turn_for(base, 300 * MILLISECOND);
 	tap_int(late.calls, 0, "what was cancelled never calls");
 }
 
@@ -441,8 +424,8 @@ test_destroy_inside_callback(void)
 
 	transfer_start(closing.peer, &request, on_done_destroy, &closing);
 	transfer_start(closing.peer, &request, on_done_destroy, &closing);
-	turn(&closing.calls, 1);
-	turn_for(100 * MILLISECOND);
+	turn(base, &closing.calls, 1);
+	turn_for(base, 100 * MILLISECOND);
 	tap_int(closing.calls, 1, "a peer destroyed from a callback reports nothing more");
 }
 
@@ -484,7 +467,7 @@ test_crowd(void)
 	get("/forget");
 	for (int i = 0; i < with.connections; i++)
 		start_one(&crowd);
-	turn(&crowd.calls, 1000);
+	turn(base, &crowd.calls, 1000);
 	tap_int(crowd.good, 1000, "a thousand answers");
 	tap_int(crowd.inside, 0, "none from inside transfer_start");
 	tap_ok(strstr(get("/stats").body, "\"most\": 8,") != NULL, "eight at once, never more");
@@ -560,17 +543,17 @@ test_idle(void)
 	peer = curl_peer_create(loop, &with);
 	for (int i = 0; i < 3; i++)
 		transfer_start(peer, &request, on_done, &seen);
-	turn(&seen.calls, 3);
+	turn(base, &seen.calls, 3);
 	tap_int(open_sockets() - own, 3, "L02: three connections");
 	tap_int(socket_events(), 3, "L02: with one event each");
-	turn_for(500 * MILLISECOND);
+	turn_for(base, 500 * MILLISECOND);
 	tap_ok(socket_events() <= open_sockets() - own, "L02: no event without a descriptor");
 	/* At most each tick of the clock and a few expiries of libcurl; a spin makes thousands. */
 	tap_ok(turns_in(2 * SECOND) <= 40, "L02: connections closed by the server wake nobody");
 
 	request.url = url("http", server.plain, "/found");
 	transfer_start(peer, &request, on_done, &seen);
-	turn(&seen.calls, 4);
+	turn(base, &seen.calls, 4);
 	tap_int(seen.status, 200, "L02: a closed connection is not used again");
 
 	/* A descriptor that was libcurl's now is somebody else's. */
@@ -592,7 +575,7 @@ test_kept_connection(void)
 
 	for (int i = 0; i < 20; i++) {
 		transfer_start(peer, &request, on_done, &seen);
-		turn(&seen.calls, i + 1);
+		turn(base, &seen.calls, i + 1);
 	}
 	tap_int(seen.calls, 20, "twenty requests, one after the other");
 	tap_ok(open_sockets() <= before + 1, "on one connection");

@@ -9,6 +9,7 @@
 #include <event2/event.h>
 
 #include "fault_server.h"
+#include "turn.h"
 #include "policy_builder.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/clock.h"
@@ -99,24 +100,6 @@ start(struct probe_target *target, const struct probe *probe, struct seen *seen)
 	return probe_start(target, &question, on_done, seen);
 }
 
-static void
-turn(const int *calls, int wanted)
-{
-	int64_t deadline = clock_monotonic_us() + 60 * SECOND;
-
-	while (*calls < wanted && clock_monotonic_us() < deadline)
-		event_base_loop(base, EVLOOP_ONCE);
-}
-
-static void
-turn_for(int64_t us)
-{
-	struct timeval wait = { .tv_sec = us / SECOND, .tv_usec = us % SECOND };
-
-	event_base_loopexit(base, &wait);
-	event_base_dispatch(base);
-}
-
 static struct seen
 ask(struct probe_target *target, const char *path)
 {
@@ -124,7 +107,7 @@ ask(struct probe_target *target, const char *path)
 
 	start(target, asks(path), &seen);
 	tap_ok(seen.calls == 0, "%s: nothing is reported from inside probe_start", path);
-	turn(&seen.calls, 1);
+	turn(base, &seen.calls, 1);
 	return seen;
 }
 
@@ -341,7 +324,7 @@ test_identifiers(void)
 
 		op.business_key = ids[i].key;
 		start(target, policy->probes, &seen);
-		turn(&seen.calls, 1);
+		turn(base, &seen.calls, 1);
 		tap_str(member_text(&seen, "target"), ids[i].sent, "H04: one encoded segment");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
@@ -394,7 +377,7 @@ test_post(void)
 	probe.body = BODY_JSON;
 	probe.json = &object;
 	start(probe_engine_add(engine, &with), &probe, &seen);
-	turn(&seen.calls, 1);
+	turn(base, &seen.calls, 1);
 	tap_str(member_text(&seen, "method"), "POST", "a reading POST");
 	tap_str(member_text(&seen, "body"), "{\"n\":1}", "its body");
 	tap_ok(answer_has(seen.reading->response->parsed, "application/json"), "its type");
@@ -425,31 +408,31 @@ test_control(void)
 	struct probe_target *target = probe_engine_add(engine, &with);
 
 	ask(side, "/forget");
-	turn_for(50 * MILLISECOND);
+	turn_for(base, 50 * MILLISECOND);
 
 	struct seen stats = ask(side, "/stats");
 
 	tap_str(member_text(&stats, "requests"), "1", "a control is not asked without need");
 	ready_calls = 0;
 	tap_int(probe_target_free(target), 0, "no slot before the control answered");
-	turn(&ready_calls, 1);
+	turn(base, &ready_calls, 1);
 	tap_int(probe_target_free(target), 8, "all slots once it did");
 
 	struct seen seen = ask(target, "/absent");
 
 	tap_ok(seen.control == CONTROL_FOUND, "control found");
 	ask(side, "/take_control");
-	turn_for(250 * MILLISECOND);
+	turn_for(base, 250 * MILLISECOND);
 	tap_int(probe_target_free(target), 7,
 		"the old answer counts while a new one is asked for, in a slot of its own");
-	turn_for(100 * MILLISECOND);
+	turn_for(base, 100 * MILLISECOND);
 	seen = ask(target, "/absent");
 	tap_ok(seen.control == CONTROL_LOST, "control lost");
 	ask(side, "/return_control");
-	turn_for(450 * MILLISECOND);
+	turn_for(base, 450 * MILLISECOND);
 	ready_calls = 0;
 	tap_int(probe_target_free(target), 0, "an answer older than two periods does not count");
-	turn(&ready_calls, 1);
+	turn(base, &ready_calls, 1);
 	seen = ask(target, "/absent");
 	tap_ok(seen.control == CONTROL_FOUND, "control found again");
 }
@@ -466,7 +449,7 @@ test_control_unavailable(void)
 	struct probe_target *target = probe_engine_add(engine, &with);
 
 	tap_int(probe_target_free(target), 0, "the control is asked first");
-	turn(&ready_calls, 1);
+	turn(base, &ready_calls, 1);
 	tap_int(probe_target_free(target), 8, "a control that cannot be asked is an answer too");
 
 	struct seen seen = ask(target, "/absent");
@@ -533,7 +516,7 @@ test_concurrency(void)
 
 	probe_engine_on_ready(engine, on_room, &crowd);
 	fill(&crowd);
-	turn(&crowd.calls, 1000);
+	turn(base, &crowd.calls, 1000);
 	tap_int(crowd.found, 1000, "C01: a thousand readings, filled by the ready callback alone");
 	probe_engine_on_ready(engine, NULL, NULL);
 
@@ -572,7 +555,7 @@ test_chain(void)
 	struct probe_question question = { .arena = arena, .probe = asks("/found"), .op = &op };
 
 	probe_start(chain.target, &question, on_link, &chain);
-	turn(&chain.calls, 20);
+	turn(base, &chain.calls, 20);
 	tap_int(chain.calls, 20, "the next question of a look takes the slot of the one before");
 }
 
@@ -589,20 +572,20 @@ test_cancel(void)
 	struct probe_target *target = probe_engine_add(engine, &with);
 	struct probe_run *run = start(target, asks("/never"), &late);
 
-	turn_for(50 * MILLISECOND);
+	turn_for(base, 50 * MILLISECOND);
 	tap_int(probe_target_free(target), 0, "taken");
 	probe_cancel(run);
 	tap_int(ready_calls, 0, "nothing is announced from inside probe_cancel");
 	tap_int(probe_target_free(target), 1, "free again");
-	turn(&ready_calls, 1);
+	turn(base, &ready_calls, 1);
 	tap_int(ready_calls, 1, "announced from the loop");
 	start(target, asks("/found"), &seen);
-	turn(&seen.calls, 1);
+	turn(base, &seen.calls, 1);
 	expect(&seen, READING_FOUND, REASON_COUNT, "the slot works");
 	start(target, asks("/never"), &late);
-	turn_for(50 * MILLISECOND);
+	turn_for(base, 50 * MILLISECOND);
 	begin();
-	turn_for(100 * MILLISECOND);
+	turn_for(base, 100 * MILLISECOND);
 	tap_int(late.calls, 0, "what was cancelled, or ended with the engine, never calls");
 }
 
