@@ -33,6 +33,9 @@ struct config {
 	const char *policies_dir, *targets_dir, *state_directory;
 	const struct secret *evidence_hash_key;
 	struct retention retention;
+	const char *http_host; /* of http.listen HOST:PORT; NULL: no TCP */
+	int http_port;
+	const char *http_socket; /* of http.listen unix:PATH; NULL: none */
 	enum log_level log_level;
 	enum log_format log_format;
 	const struct target *targets;

@@ -34,5 +34,12 @@ struct target {
 	int64_t connect_timeout_us, total_timeout_us;
 	int64_t max_body_bytes; /* decoded */
 	int concurrent;
+	int rate_count; /* questions in rate_period_us; 0: no limit */
+	int64_t rate_period_us;
+	int rate_burst;
+	int retry_attempts; /* within one reading, the first included */
+	int64_t retry_backoff_us, retry_max_us;
+	int breaker_failures, breaker_trial;
+	int64_t breaker_open_us;
 	int64_t control_every_us;
 };

@@ -40,6 +40,10 @@ struct operation {
 	int64_t created_at_us, first_sent_at_us, sent_at_us, attempt_until_us, due_at_us;
 	struct earned earned;
 	bool disputed;
+	int postponed; /* times in a row that a correction came too late to be carried out */
+	int suspect;   /* times it was in flight when an instance died, since the last look */
+	/* Sent, perhaps, in a history that the database has lost: not handed out before a look. */
+	bool look_first;
 	/* the verdict that the row carries */
 	enum verdict_class class;
 	const char *reason;

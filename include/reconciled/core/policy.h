@@ -101,6 +101,14 @@ struct backoff {
 	int jitter_percent;
 };
 
+/* Automatic actions other than confirm: when there are too many of them. */
+struct guard_rule {
+	int64_t window_us;
+	int max;	   /* actions in a window */
+	int share_percent; /* of missing and divergent among the verdicts; above it none */
+	int sample;	   /* verdicts from which the share counts */
+};
+
 struct describe {
 	const char *effect, *truth, *proof, *owner, *runbook;
 };
@@ -140,6 +148,7 @@ struct policy {
 	struct action_rule actions[CLASS_COUNT]; /* the five classes */
 	int attempts_max, requeue_max;
 	struct backoff attempts, requeue;
+	struct guard_rule guard;
 	int64_t review_recheck_us;
 	bool review_auto_confirm;
 	int approvals;

@@ -37,6 +37,13 @@ struct probe_target_options {
 	int64_t max_body_bytes;
 	int concurrent;
 	int64_t control_every_us;
+	int rate_count; /* in rate_period_us; 0: no limit */
+	int64_t rate_period_us;
+	int rate_burst;
+	int retry_attempts; /* within one reading, the first included */
+	int64_t retry_backoff_us, retry_max_us;
+	int breaker_failures, breaker_trial;
+	int64_t breaker_open_us;
 };
 
 /* One question. Everything is borrowed until done was called or the run was cancelled. In the
@@ -65,6 +72,38 @@ struct probe_target *probe_engine_add(struct probe_engine *engine,
  * recent answer is asked now, and there are 0 until it answered.
  */
 int probe_target_free(struct probe_target *target);
+
+/*
+ * One of how many equal parts of the target's limits is ours; parts 0: none. Whole targets
+ * (part 0 of 1) from the start. What is under way beyond a smaller part runs to its end.
+ */
+void probe_target_set_part(struct probe_target *target, int part, int parts);
+
+/*
+ * How long nothing can be started, as far as is known: 0 now or as soon as an answer comes, else
+ * the rest of what the target asked for (Retry-After, a used up rate) or of the open breaker.
+ */
+int64_t probe_target_closed_us(const struct probe_target *target);
+
+enum breaker_state { BREAKER_CLOSED, BREAKER_HALF_OPEN, BREAKER_OPEN };
+const char *breaker_state_name(enum breaker_state state);
+enum breaker_state probe_target_breaker(const struct probe_target *target);
+enum control_state probe_target_control(const struct probe_target *target);
+
+/* What was learnt of a target (breaker, what its rates allow, control) goes over to the one that
+ * replaces it after a reload. */
+void probe_target_inherit(struct probe_target *target, const struct probe_target *before);
+
+/* Every target failed at once, and there are several: the fault is on our side. Then one target is
+ * tried at a time until one answers. */
+bool probe_engine_is_isolated(const struct probe_engine *engine);
+
+/* After each single answer (a reading may need several), from the loop. cause: of an answer that
+ * is unavailable, else REASON_COUNT. */
+typedef void probe_answered_fn(void *owner, const char *target, enum reason cause,
+			       int64_t elapsed_us);
+void probe_engine_on_answered(struct probe_engine *engine, probe_answered_fn *answered,
+			      void *owner);
 
 /* Called (from the loop) whenever probe_target_free may have grown from 0. */
 typedef void probe_ready_fn(void *owner, struct probe_target *target);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass over due operations: select, ask, judge, record. Memory depends on the limits below,
- * never on how much is due. Nothing of the database is held while a target is asked.
+ * A pass over due operations: select, ask, judge, record; once, or again and again for each type.
+ * Memory depends on the limits below, never on how much is due. Nothing of the database is held
+ * while a target is asked.
  */
 #pragma once
 
@@ -23,6 +24,11 @@ struct pass_type {
 	struct probe_target *target;
 };
 
+/* The operations whose hash falls into one of count equal parts; count 0: none at all. */
+struct pass_share {
+	int index, count;
+};
+
 /* What became of one operation; texts are valid during the call. */
 struct pass_outcome {
 	const struct policy *policy;
@@ -36,6 +42,8 @@ struct pass_outcome {
 	bool stale;	  /* dropped: somebody changed the operation meanwhile, or holds its row */
 	bool refused;	  /* the database refused even the reduced row; it stays due */
 	bool unavailable; /* the target could not be asked */
+	bool held;	  /* a guard kept the action back */
+	int64_t since_first_send_us; /* TIME_NONE: never sent; for the time to confirmation */
 };
 
 enum pass_skip {
@@ -67,6 +75,16 @@ struct pass_options {
 	int batch;     /* rows in one statement */
 	int max_in_flight;
 	bool observe;
+	int64_t max_verdict_age_us; /* older answers start no correction */
+	/*
+	 * 0: one pass, which leaves what a target does not let ask within a few seconds (see
+	 * pass_left_unasked). Else without end: each type is selected again at once while there is
+	 * more, else after this pause or when woken.
+	 */
+	int64_t interval_us;
+	/* What is in flight is noted in this row of instances, batch by batch, and suspects are
+	 * asked alone. NULL: neither. */
+	const char *note_instance_id;
 	struct hmac *evidence_key; /* for values that evidence does not show */
 	const char *actor, *instance_id;
 };
@@ -74,6 +92,15 @@ struct pass_options {
 struct pass *pass_create(const struct pass_options *options, const struct pass_observer *observer);
 void pass_start(struct pass *pass);
 void pass_ready(struct pass *pass); /* a target may have free slots again */
+/* Of types[type]; at first everything. What was selected for another share and not yet asked is
+ * dropped. */
+void pass_set_share(struct pass *pass, size_t type, struct pass_share share);
+/* A guard of types[type] is known to be tripped (or not any more): decides without asking the
+ * database for it first. */
+void pass_set_guarded(struct pass *pass, size_t type, bool guarded);
+void pass_wake(struct pass *pass, const char *operation_type); /* NULL: every type */
+/* A single pass ended although a breaker, a control or a rate kept operations unasked. */
+bool pass_left_unasked(const struct pass *pass);
 /* Takes nothing new; what targets answer within five seconds is recorded, then done is called. */
 void pass_stop(struct pass *pass);
 void pass_destroy(struct pass *pass); /* drops what is in flight */

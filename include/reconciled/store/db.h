@@ -34,6 +34,21 @@ void db_destroy(struct db *db); /* what was not answered is not answered any mor
 void db_connect(struct db *db, db_connected_fn *connected, void *owner);
 bool db_is_connected(const struct db *db);
 
+/* Gives the connection up; what waits is failed from the loop. db_connect may be called again. */
+void db_close(struct db *db);
+
+/* Called from the loop when an established connection is lost, idle or not, after the statements
+ * were failed. Not for db_close and db_destroy. */
+typedef void db_lost_fn(void *owner, const struct err *err);
+void db_on_lost(struct db *db, db_lost_fn *lost, void *owner);
+
+/*
+ * LISTEN reconciled on this connection, again after each db_connect. A hint only: behind a pooler
+ * it is silent. payload: the operation type, or "".
+ */
+typedef void db_notified_fn(void *owner, const char *payload);
+void db_on_notified(struct db *db, db_notified_fn *notified, void *owner);
+
 /*
  * For programs without a loop of their own (reconcilectl): turns base until connected or failed.
  */

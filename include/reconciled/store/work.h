@@ -35,7 +35,14 @@ struct due_rows;
 
 /* Keyset: strictly after (after_due_us, after_id); the first page has after_due_us TIME_NONE. */
 struct due_request {
-	const char *operation_type;
+	const char *operation_type;   /* NULL with suspects: of every type in suspect_types */
+	int share_index, share_count; /* count 1: everything */
+	bool leave_suspects;	      /* only rows without suspicion */
+	/* What is in flight is noted with the page in one statement: these ids and those of the
+	 * page. NULL: not noted. */
+	const char *note_instance_id;
+	const char *const *in_flight;
+	size_t in_flight_count;
 	int64_t until_us; /* due_at at most this; TIME_NONE: the database's clock now */
 	int64_t after_due_us;
 	const char *after_id;
@@ -46,6 +53,16 @@ typedef void store_due_fn(void *owner, struct due_rows *rows,
 			  const struct err *err); /* rows are the owner's */
 void store_fetch_due(struct db *db, const struct due_request *request, store_due_fn *done,
 		     void *owner);
+
+/* At most one due operation under suspicion, of these types, in the share; the note is it alone. */
+struct suspect_request {
+	const char *const *types;
+	size_t types_count;
+	const int *share_index, *share_count; /* of each type */
+	const char *note_instance_id;
+};
+void store_fetch_suspect(struct db *db, const struct suspect_request *request, store_due_fn *done,
+			 void *owner);
 
 /* These operations, due or not, paused or not, in order of id; an unknown id has no row. */
 void store_fetch_ids(struct db *db, const char *const *ids, size_t count, store_due_fn *done,
@@ -90,9 +107,20 @@ struct record_row {
 	const char *outbox_type; /* NULL: no event */
 	enum verdict_class tally_class;
 	enum action tally_action;
+	bool requeue;		    /* counts up requeues, ends the attempt, sets next_attempt_at */
+	int64_t next_attempt_in_us; /* with requeue */
+	bool guarded;		    /* draws on the guard of its type */
+	int64_t carry_out_until_us; /* database clock; later it is RECORD_LATE; TIME_NONE: no limit */
+	int postponed;
 };
 
-enum record_outcome { RECORD_STALE, RECORD_DONE };
+/*
+ * STALE: somebody changed the operation, its type is paused, or it was judged by another policy
+ * than the one that is published now (only confirmations count then).
+ * HELD: a guard is tripped, or was by this batch. LATE: the answer is too old to act on it.
+ * Of HELD and LATE rows nothing was written.
+ */
+enum record_outcome { RECORD_STALE, RECORD_DONE, RECORD_HELD, RECORD_LATE };
 
 struct record_result {
 	enum record_outcome outcome;

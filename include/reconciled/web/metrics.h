@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The numbers of this process in the text format of Prometheus. Families are known from the start,
+ * label values come from the configuration: their number is bounded, and what is not among them is
+ * not counted. Knows names and numbers, no operations.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reconciled/core/verdict.h"
+
+struct strbuf;
+struct measured;
+
+struct metrics;
+
+struct metrics_labels {
+	const char *const *types;
+	size_t types_count;
+	const char *const *targets;
+	size_t targets_count;
+};
+
+/* Every family with every label value, at zero. */
+struct metrics *metrics_create(void);
+void metrics_destroy(struct metrics *metrics);
+/* At start and after a reload: new ones begin at zero, what remains goes on, the others vanish. */
+void metrics_set_labels(struct metrics *metrics, const struct metrics_labels *labels);
+
+/* Counters. */
+void metrics_count_verdict(struct metrics *metrics, const char *type, enum verdict_class class);
+void metrics_count_action(struct metrics *metrics, const char *type, enum action action);
+void metrics_count_inconclusive(struct metrics *metrics, const char *type, const char *reason);
+void metrics_count_stale(struct metrics *metrics, const char *type);
+void metrics_count_requeue(struct metrics *metrics, const char *type, const char *reason);
+void metrics_count_probe(struct metrics *metrics, const char *target, enum reason cause,
+			 int64_t elapsed_us); /* REASON_COUNT: usable */
+void metrics_count_confirmation(struct metrics *metrics, const char *type, int64_t elapsed_us);
+
+/* Gauges of this process. */
+void metrics_set_breaker(struct metrics *metrics, const char *target, int state);
+void metrics_set_last_pass(struct metrics *metrics, const char *type, int64_t at_us);
+void metrics_set_reload(struct metrics *metrics, bool success);
+void metrics_set_instances(struct metrics *metrics, int live);
+void metrics_set_isolated(struct metrics *metrics, bool isolated);
+void metrics_set_guard(struct metrics *metrics, const char *type, bool tripped);
+void metrics_set_rewind(struct metrics *metrics, bool tripped);
+void metrics_set_database(struct metrics *metrics, bool connected);
+
+/* What the database said last; replaces all gauges that come from it. */
+void metrics_set_measured(struct metrics *metrics, const struct measured *values, size_t count);
+
+void metrics_print(const struct metrics *metrics, struct strbuf *out);
