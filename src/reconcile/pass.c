@@ -48,6 +48,9 @@ struct pass {
 	struct strbuf evidence;
 	struct err failure;
 	bool pumping;
+	bool left_unasked;
+	struct pass_share *shares; /* of each type */
+	bool *guarded;
 	uint64_t random;
 	struct event *finish;
 	struct event *drain; /* DRAINING: until then targets may still answer */
@@ -94,6 +97,10 @@ pass_create(const struct pass_options *options, const struct pass_observer *obse
 
 	pass->options = *options;
 	pass->observer = *observer;
+	pass->shares = xcalloc(options->types_count, sizeof(*pass->shares));
+	pass->guarded = xcalloc(options->types_count, sizeof(*pass->guarded));
+	for (size_t i = 0; i < options->types_count; i++)
+		pass->shares[i] = (struct pass_share){ 0, 1 };
 	pass->source = source_create(&pass->options, on_source_ready, pass);
 	pass->writer = writer_create(&writer_options, &callbacks);
 	pass->finish = evtimer_new(options->base, on_finish, pass);
@@ -114,6 +121,8 @@ pass_destroy(struct pass *pass)
 	for (int i = 0; i < pass->options.max_in_flight; i++)
 		check_destroy(pass->slots[i].check);
 	free(pass->slots);
+	free(pass->shares);
+	free(pass->guarded);
 	source_destroy(pass->source);
 	named_destroy(pass->named);
 	writer_destroy(pass->writer);
@@ -350,6 +359,32 @@ void
 pass_ready(struct pass *pass)
 {
 	pump(pass);
+}
+
+void
+pass_set_share(struct pass *pass, size_t type, struct pass_share share)
+{
+	assert(type < pass->options.types_count);
+	pass->shares[type] = share;
+}
+
+void
+pass_set_guarded(struct pass *pass, size_t type, bool guarded)
+{
+	assert(type < pass->options.types_count);
+	pass->guarded[type] = guarded;
+}
+
+void
+pass_wake(struct pass *pass, const char *operation_type)
+{
+	pump(pass);
+}
+
+bool
+pass_left_unasked(const struct pass *pass)
+{
+	return pass->left_unasked;
 }
 
 static void
