@@ -27,6 +27,8 @@ struct probe_engine {
 	struct target_list targets;
 	probe_ready_fn *ready;
 	void *ready_owner;
+	probe_answered_fn *answered;
+	void *answered_owner;
 };
 
 struct probe_target {
@@ -65,6 +67,19 @@ probe_engine_on_ready(struct probe_engine *engine, probe_ready_fn *ready, void *
 {
 	engine->ready = ready;
 	engine->ready_owner = owner;
+}
+
+void
+probe_engine_on_answered(struct probe_engine *engine, probe_answered_fn *answered, void *owner)
+{
+	engine->answered = answered;
+	engine->answered_owner = owner;
+}
+
+bool
+probe_engine_is_isolated(const struct probe_engine *engine)
+{
+	return false;
 }
 
 static void
@@ -156,6 +171,51 @@ probe_target_free(struct probe_target *target)
 	return control_is_settled(&target->control) ? limits_free(&target->limits) : 0;
 }
 
+void
+probe_target_set_part(struct probe_target *target, int part, int parts)
+{
+	int whole = target->options.concurrent;
+
+	target->limits.concurrent =
+		parts == 0 ? 0 : whole / parts + (part < whole % parts ? 1 : 0);
+	announce(target);
+}
+
+int64_t
+probe_target_closed_us(const struct probe_target *target)
+{
+	return 0;
+}
+
+const char *
+breaker_state_name(enum breaker_state state)
+{
+	static const char *const names[] = {
+		[BREAKER_CLOSED] = "closed",
+		[BREAKER_HALF_OPEN] = "half_open",
+		[BREAKER_OPEN] = "open",
+	};
+
+	return names[state];
+}
+
+enum breaker_state
+probe_target_breaker(const struct probe_target *target)
+{
+	return BREAKER_CLOSED;
+}
+
+enum control_state
+probe_target_control(const struct probe_target *target)
+{
+	return target->control.state;
+}
+
+void
+probe_target_inherit(struct probe_target *target, const struct probe_target *before)
+{
+}
+
 static void
 on_reading(void *owner, const struct reading *reading)
 {
@@ -165,6 +225,10 @@ on_reading(void *owner, const struct reading *reading)
 
 	TAILQ_REMOVE(&target->running, run, link);
 	limits_give(&target->limits);
+	if (target->engine->answered != NULL)
+		target->engine->answered(target->engine->answered_owner,
+					 target->options.rules->target, reading->reason,
+					 reading->response->elapsed_us);
 	run->done(run->owner, reading, target->control.state, run->began_us);
 	TAILQ_INSERT_HEAD(&target->idle, run, link);
 	control_step(&target->control);

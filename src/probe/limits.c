@@ -15,7 +15,9 @@ limits_init(struct limits *limits, int concurrent)
 int
 limits_free(const struct limits *limits)
 {
-	return limits->concurrent - limits->taken;
+	int left = limits->concurrent - limits->taken;
+
+	return left > 0 ? left : 0; /* the part may have become smaller */
 }
 
 bool
