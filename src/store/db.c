@@ -75,6 +75,8 @@ db_lose(struct db *db, const char *why)
 	disconnect(db);
 	log_debug("database connection lost", F_STR("error", err.text));
 	statements_fail_all(db, &err);
+	if (!db->destroyed && db->lost)
+		db->lost(db->lost_owner, &err);
 }
 
 static void
@@ -135,6 +137,8 @@ connect_done(struct db *db)
 	db->writable = event_new(db->base, fd, EV_WRITE, statements_on_writable, db);
 	event_add(db->socket, NULL);
 	db->state = DB_READY;
+	if (db->notified)
+		statements_listen(db);
 	connect_over(db, NULL);
 	if (!db->destroyed)
 		db_step(db);
@@ -231,6 +235,9 @@ db_step(struct db *db)
 {
 	static const struct err closed = { ERR_TRANSIENT, "not connected to the database" };
 
+	statements_tell_given_up(db);
+	if (db->destroyed)
+		return;
 	switch (db->state) {
 	case DB_CLOSED:
 		statements_fail_all(db, &closed);
@@ -287,6 +294,7 @@ db_destroy(struct db *db)
 		return;
 	db->destroyed = true;
 	disconnect(db);
+	statements_tell_given_up(db);
 	statements_fail_all(db, NULL);
 	event_release(&db->timer);
 	event_release(&db->later);
@@ -313,4 +321,37 @@ bool
 db_is_connected(const struct db *db)
 {
 	return db->state == DB_READY || db->state == DB_RUNNING;
+}
+
+void
+db_close(struct db *db)
+{
+	bool connecting = db->state == DB_CONNECTING;
+
+	if (db->state == DB_CLOSED)
+		return;
+	disconnect(db);
+	strbuf_reset(&db->failures);
+	statements_give_up(db, connecting ? db->connected : NULL, db->connected_owner);
+	db_set_later(db);
+}
+
+void
+db_on_lost(struct db *db, db_lost_fn *lost, void *owner)
+{
+	db->lost = lost;
+	db->lost_owner = owner;
+}
+
+void
+db_on_notified(struct db *db, db_notified_fn *notified, void *owner)
+{
+	bool connected = db_is_connected(db);
+
+	if (connected && !db->notified)
+		statements_listen(db);
+	db->notified = notified;
+	db->notified_owner = owner;
+	if (connected)
+		db_set_later(db);
 }

@@ -43,10 +43,15 @@ struct db {
 	struct event *later; /* what must not happen inside a call */
 	db_connected_fn *connected;
 	void *connected_owner;
+	db_lost_fn *lost; /* or NULL */
+	void *lost_owner;
+	db_notified_fn *notified; /* or NULL */
+	void *notified_owner;
 	struct waiting *first, **last;
-	PGresult *result; /* of the statement under way */
-	int entered;	  /* callbacks on the stack */
-	bool destroyed;	  /* by one of them */
+	struct waiting *given_up; /* by db_close; not told yet */
+	PGresult *result;	  /* of the statement under way: its first, or what failed */
+	int entered;		  /* callbacks on the stack */
+	bool destroyed;		  /* by one of them */
 };
 
 /* Around what the loop calls: db may be destroyed in between and is freed when the last leaves. */
@@ -59,11 +64,19 @@ void db_set_later(struct db *db);
 /* Does what can be done in this state without waiting. */
 void db_step(struct db *db);
 
-/* Closes the connection and tells everybody who waits. */
+/* Closes the connection and tells everybody who waits, then the owner. */
 void db_lose(struct db *db, const char *why);
 
 /* db_statements.c. Everybody who waits now learns err; who comes during that waits on. */
 void statements_fail_all(struct db *db, const struct err *err);
+
+/* Whoever waits now learns from the next step that the connection was closed; so does connected,
+ * if not NULL. */
+void statements_give_up(struct db *db, db_connected_fn *connected, void *owner);
+void statements_tell_given_up(struct db *db);
+
+/* Asks for notifications, before anything that waits and is not under way. */
+void statements_listen(struct db *db);
 void statements_send_first(struct db *db);
 void statements_on_readable(evutil_socket_t fd, short what, void *db);
 void statements_on_writable(evutil_socket_t fd, short what, void *db);

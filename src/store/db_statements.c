@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "db_private.h"
+#include "reconciled/base/log.h"
 #include "reconciled/base/xalloc.h"
 #include "sqlstate.h"
+
+extern const struct sql_statement sql_listen;
 
 void
 pgresult_clear_at(PGresult **result)
@@ -22,13 +25,9 @@ waiting_destroy(struct waiting *waiting)
 	free(waiting);
 }
 
-void
-statements_fail_all(struct db *db, const struct err *err)
+static void
+fail_list(struct db *db, struct waiting *waiting, const struct err *err)
 {
-	struct waiting *waiting = db->first;
-
-	db->first = NULL;
-	db->last = &db->first;
 	while (waiting) {
 		struct waiting *next = waiting->next;
 
@@ -36,6 +35,106 @@ statements_fail_all(struct db *db, const struct err *err)
 			waiting->done(waiting->context, NULL, err);
 		waiting_destroy(waiting);
 		waiting = next;
+	}
+}
+
+static struct waiting *
+take_all(struct db *db)
+{
+	struct waiting *all = db->first;
+
+	db->first = NULL;
+	db->last = &db->first;
+	return all;
+}
+
+void
+statements_fail_all(struct db *db, const struct err *err)
+{
+	fail_list(db, take_all(db), err);
+}
+
+struct connecting {
+	db_connected_fn *connected;
+	void *owner;
+};
+
+static void
+on_connecting_closed(void *context, PGresult *result, const struct err *err)
+{
+	const struct connecting *connecting = context;
+
+	connecting->connected(connecting->owner, err);
+}
+
+static struct waiting *
+waiting_for_connection(db_connected_fn *connected, void *owner)
+{
+	struct waiting *waiting = xcalloc(1, sizeof(*waiting));
+	struct connecting *connecting = xcalloc(1, sizeof(*connecting));
+
+	*connecting = (struct connecting){ connected, owner };
+	waiting->done = on_connecting_closed;
+	waiting->context = connecting;
+	return waiting;
+}
+
+void
+statements_give_up(struct db *db, db_connected_fn *connected, void *owner)
+{
+	struct waiting **end = &db->given_up;
+
+	while (*end)
+		end = &(*end)->next;
+	if (connected) {
+		*end = waiting_for_connection(connected, owner);
+		end = &(*end)->next;
+	}
+	*end = take_all(db);
+}
+
+void
+statements_tell_given_up(struct db *db)
+{
+	static const struct err closed = { ERR_TRANSIENT,
+					   "the connection to the database was closed" };
+
+	fail_list(db, TAKE(db->given_up), &closed);
+}
+
+static void
+on_listening(void *context, PGresult *result, const struct err *err)
+{
+	if (err)
+		log_debug("could not ask the database for notifications",
+			  F_STR("error", err->text));
+	PQclear(result);
+}
+
+void
+statements_listen(struct db *db)
+{
+	struct waiting *listen = xcalloc(1, sizeof(*listen));
+	struct waiting **at = db->state == DB_RUNNING ? &db->first->next : &db->first;
+
+	listen->statement = &sql_listen;
+	listen->done = on_listening;
+	listen->next = *at;
+	*at = listen;
+	if (!listen->next)
+		db->last = &listen->next;
+}
+
+/* Each may close or destroy the connection. */
+static void
+tell_notifications(struct db *db)
+{
+	PGnotify *notify;
+
+	while (db->conn && (notify = PQnotifies(db->conn))) {
+		if (db->notified)
+			db->notified(db->notified_owner, notify->extra);
+		PQfreemem(notify);
 	}
 }
 
@@ -71,6 +170,24 @@ finish_statement(struct db *db)
 		db_step(db);
 }
 
+static bool
+has_failed(const PGresult *result)
+{
+	return PQresultStatus(result) == PGRES_FATAL_ERROR;
+}
+
+/* The first result counts, unless a later one says that the transaction did not commit. */
+static void
+keep_result(struct db *db, PGresult *result)
+{
+	if (!db->result || (has_failed(result) && !has_failed(db->result))) {
+		PQclear(db->result);
+		db->result = result;
+	} else {
+		PQclear(result);
+	}
+}
+
 /* Back to the loop after each statement that is over, so that none starves the other events. */
 static void
 collect(struct db *db)
@@ -82,10 +199,7 @@ collect(struct db *db)
 			finish_statement(db);
 			return;
 		}
-		if (db->result)
-			PQclear(result);
-		else
-			db->result = result;
+		keep_result(db, result);
 	}
 }
 
@@ -103,16 +217,14 @@ void
 statements_on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct db *db = arg;
-	PGnotify *notify;
 
 	db_enter(db);
 	if (!PQconsumeInput(db->conn) || !flush(db)) {
 		db_lose(db, PQerrorMessage(db->conn));
 	} else {
-		while ((notify = PQnotifies(db->conn)))
-			PQfreemem(notify);
 		if (db->state == DB_RUNNING)
 			collect(db);
+		tell_notifications(db);
 	}
 	db_leave(db);
 }

@@ -183,7 +183,13 @@ test_l01_two_hosts(void)
 static void
 fetch(struct db *db, struct told *told)
 {
-	static const struct due_request request = { "none", TIME_NONE, TIME_NONE, NULL, 1 };
+	static const struct due_request request = {
+		.operation_type = "none",
+		.share_count = 1,
+		.until_us = TIME_NONE,
+		.after_due_us = TIME_NONE,
+		.limit = 1,
+	};
 
 	store_fetch_due(db, &request, told_due, told);
 }
@@ -234,14 +240,20 @@ test_not_connected(void)
 }
 
 static void
+terminate(void)
+{
+	test_sql(plain, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+			"WHERE application_name = 'reconciled'");
+}
+
+static void
 test_idle_killed(void)
 {
 	struct db *db = test_connect(conninfo);
 	struct told told = { 0 };
 	struct err err = { 0 };
 
-	test_sql(plain, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-			"WHERE application_name = 'reconciled'");
+	terminate();
 	test_turn(200 * MILLISECOND);
 	tap_ok(!db_is_connected(db), "a connection that dies idle is noticed");
 	fetch(db, &told);
@@ -252,6 +264,148 @@ test_idle_killed(void)
 	test_wait(&told, 2);
 	tap_ok(told.rows != NULL, "and works");
 	due_rows_destroy(told.rows);
+	db_destroy(db);
+}
+
+static void
+test_lost(void)
+{
+	struct db *db = test_connect(conninfo);
+	struct told lost = { 0 }, told = { 0 };
+	struct err err = { 0 };
+
+	db_on_lost(db, told_done, &lost);
+	terminate();
+	test_wait(&lost, 1);
+	tap_int(lost.err.code, ERR_TRANSIENT, "the owner learns that an idle connection was lost");
+	tap_ok(!db_is_connected(db), "it is not connected then");
+	tap_ok(db_connect_wait(db, &err), "and connects again");
+	db_close(db);
+	fetch(db, &told);
+	test_wait(&told, 1);
+	db_destroy(db);
+	test_turn(50 * MILLISECOND);
+	tap_int(lost.times, 1, "closing and destroying are no loss");
+}
+
+static void
+test_lost_under_way(void)
+{
+	struct db *db = test_connect(conninfo);
+	struct told lost = { 0 }, told = { 0 };
+
+	db_on_lost(db, told_done, &lost);
+	test_sql(plain, "BEGIN; LOCK TABLE reconcile.operations");
+	fetch(db, &told);
+	test_turn(50 * MILLISECOND);
+	terminate();
+	test_wait(&lost, 1);
+	test_sql(plain, "ROLLBACK");
+	tap_int(told.times, 1, "the statements fail before the owner learns of the loss");
+	tap_int(told.err.code, ERR_TRANSIENT, "as transient");
+	tap_int(lost.times, 1, "once");
+	db_destroy(db);
+}
+
+static void
+test_close(void)
+{
+	const struct db_options options = test_options(conninfo);
+	struct db *db = db_create(test_base(), &options);
+	struct told cut = { 0 }, connected = { 0 }, before = { 0 }, after = { 0 };
+
+	db_close(db);
+	db_connect(db, told_done, &cut);
+	fetch(db, &before);
+	db_close(db);
+	db_connect(db, told_done, &connected);
+	fetch(db, &after);
+	tap_int(cut.times + before.times, 0, "db_close tells nobody from inside");
+	test_wait(&after, 1);
+	tap_int(cut.times, 1, "a connect that was closed is answered");
+	tap_int(cut.err.code, ERR_TRANSIENT, "as failed");
+	tap_int(before.times, 1, "and so is what waited for it");
+	tap_int(before.err.code, ERR_TRANSIENT, "as failed too");
+	tap_int(connected.times, 1, "the next connect is answered for itself");
+	tap_int(after.err.code, ERR_NONE, "with what was sent after it");
+	due_rows_destroy(after.rows);
+	fetch(db, &before);
+	db_close(db);
+	db_destroy(db);
+	test_turn(50 * MILLISECOND);
+	tap_int(before.times, 1, "after db_destroy nobody is told");
+}
+
+struct heard {
+	int times;
+	char payload[64];
+};
+
+static void
+on_notified(void *owner, const char *payload)
+{
+	struct heard *heard = owner;
+
+	heard->times++;
+	snprintf(heard->payload, sizeof(heard->payload), "%s", payload);
+}
+
+/* A notification arrives with the commit, but the loop has to turn to see it. */
+static void
+wait_heard(const struct heard *heard, int times)
+{
+	for (int i = 0; i < 3000 && heard->times < times; i++)
+		test_turn(10 * MILLISECOND);
+	tap_int(heard->times, times, "no more and no fewer notifications are heard");
+}
+
+static void
+test_q04_notified(void)
+{
+	struct db *db = test_connect(conninfo);
+	struct heard heard = { 0 };
+	struct told told = { 0 }, lost = { 0 };
+	struct err err = { 0 };
+
+	db_on_notified(db, on_notified, &heard);
+	db_on_lost(db, told_done, &lost);
+	fetch(db, &told);
+	test_wait(&told, 1); /* after LISTEN */
+	test_sql(plain, "NOTIFY reconciled, 'sync_customer'");
+	wait_heard(&heard, 1);
+	tap_str(heard.payload, "sync_customer", "with the type");
+	test_sql(plain, "NOTIFY somebody_else");
+	terminate();
+	test_wait(&lost, 1);
+	tap_ok(db_connect_wait(db, &err), "connected again");
+	fetch(db, &told);
+	test_wait(&told, 2);
+	test_sql(plain, "NOTIFY reconciled");
+	wait_heard(&heard, 2);
+	tap_str(heard.payload, "", "Q04: it listens on the new connection");
+	db_destroy(db);
+}
+
+/* The command is complete, but the transaction is not: the error comes with the commit. */
+static void
+test_commit_refused(void)
+{
+	struct db *db = test_connect(conninfo);
+	struct record_row rows[] = { test_row("deferred") };
+	struct told told;
+
+	test_sql(plain,
+		 "SELECT reconcile.request('sync_customer', 'deferred', already_sent => true)");
+	test_sql(plain, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+			"$$BEGIN RAISE SQLSTATE '40001'; END$$;"
+			"CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON reconcile.operations "
+			"DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()");
+	told = test_record(db, rows, 1);
+	tap_int(told.err.code, ERR_BUSY, "what fails at its commit is no success");
+	tap_str(test_value(plain, "SELECT status FROM reconcile.operations "
+				  "WHERE operation_id = 'deferred'"),
+		"awaiting_confirmation", "nothing was written");
+	test_sql(plain, "DROP TRIGGER refuse ON reconcile.operations; DROP FUNCTION refuse");
 	db_destroy(db);
 }
 
@@ -327,7 +481,13 @@ test_destroyed_by_callback(void)
 {
 	struct db *db = test_connect(conninfo);
 	struct told never = { 0 };
-	static const struct due_request request = { "none", TIME_NONE, TIME_NONE, NULL, 1 };
+	static const struct due_request request = {
+		.operation_type = "none",
+		.share_count = 1,
+		.until_us = TIME_NONE,
+		.after_due_us = TIME_NONE,
+		.limit = 1,
+	};
 
 	store_fetch_due(db, &request, on_rows_destroy_db, &db);
 	fetch(db, &never);
@@ -368,6 +528,11 @@ main(void)
 	test_order();
 	test_not_connected();
 	test_idle_killed();
+	test_lost();
+	test_lost_under_way();
+	test_close();
+	test_q04_notified();
+	test_commit_refused();
 	test_d01_read_only();
 	test_statement_deadline();
 	test_destroyed_by_callback();

@@ -34,11 +34,12 @@ void db_destroy(struct db *db); /* what was not answered is not answered any mor
 void db_connect(struct db *db, db_connected_fn *connected, void *owner);
 bool db_is_connected(const struct db *db);
 
-/* Gives the connection up; what waits is failed from the loop. db_connect may be called again. */
+/* Gives the connection up, or the making of it; what waits is failed from the loop, connected too.
+ * db_connect may be called again, also at once. */
 void db_close(struct db *db);
 
 /* Called from the loop when an established connection is lost, idle or not, after the statements
- * were failed. Not for db_close and db_destroy. */
+ * were failed (none of which is ever sent again from here). Not for db_close and db_destroy. */
 typedef void db_lost_fn(void *owner, const struct err *err);
 void db_on_lost(struct db *db, db_lost_fn *lost, void *owner);
 
