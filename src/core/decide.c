@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "clauses.h"
 #include "earned.h"
 
 #include "reconciled/core/backoff.h"
@@ -17,7 +18,16 @@ struct decide_case {
 	const struct verdict *verdict;
 	const struct decide_context *context;
 	enum action asked; /* by the policy for this class and operation */
+	bool observed;	   /* nothing is carried out */
+	/* Of a requeue that is asked for, else none. */
+	struct clause_result clauses[CLAUSE_COUNT];
+	size_t clauses_count;
+	int64_t next_attempt_in_us;
+	/* What would follow if no guard was tripped; NULL: none is, or nothing is carried out. */
+	const struct decision_row *unguarded;
 };
+
+enum { LATE_MAX = 3 }; /* the answer that comes too late for so many times in a row is reviewed */
 
 #define BIT(action) (1u << (action))
 
@@ -83,6 +93,46 @@ asks_requeue(const struct decide_case *of)
 	return of->asked == ACTION_REQUEUE;
 }
 
+/* From review a person sends again, from where a worker has yet to begin there is no need to. */
+static bool
+wants_requeue(const struct decide_case *of)
+{
+	return asks_requeue(of) && (of->op->status == STATUS_PROCESSING ||
+				    of->op->status == STATUS_AWAITING_CONFIRMATION);
+}
+
+/* Clauses that do not hold, as bits. */
+static unsigned int
+failed_clauses(const struct decide_case *of)
+{
+	unsigned int failed = 0;
+
+	for (size_t i = 0; i < of->clauses_count; i++)
+		if (!of->clauses[i].ok)
+			failed |= BIT(of->clauses[i].clause);
+	return failed;
+}
+
+static bool
+may_requeue(const struct decide_case *of)
+{
+	return wants_requeue(of) && failed_clauses(of) == 0;
+}
+
+/* Only the answer is too old; a guard that is tripped as well does not make it a case. */
+static bool
+is_late_again(const struct decide_case *of)
+{
+	return wants_requeue(of) && of->context->late &&
+	       (failed_clauses(of) & ~(BIT(CLAUSE_FRESH) | BIT(CLAUSE_GUARD))) == 0;
+}
+
+static bool
+is_late(const struct decide_case *of)
+{
+	return is_late_again(of) && of->op->postponed + 1 < LATE_MAX;
+}
+
 static bool
 asks_compensate(const struct decide_case *of)
 {
@@ -101,6 +151,16 @@ asks_wait(const struct decide_case *of)
 	return of->asked == ACTION_WAIT;
 }
 
+/* A row that changes the status, and not by confirming, draws on the guard. */
+static bool changes_status(const struct decide_case *of, enum action action);
+
+static bool
+is_held_by_guard(const struct decide_case *of)
+{
+	return of->unguarded && of->unguarded->action != ACTION_CONFIRM &&
+	       changes_status(of, of->unguarded->action);
+}
+
 static const char ASKS_WAIT[] = "the policy says wait";
 static const char ASKS_CLOSE[] = "the policy says close";
 
@@ -113,6 +173,9 @@ static const struct decision_row rows[] = {
 	{ "waiting-wait", CLASS_WAITING, NULL, NULL, ACTION_WAIT },
 	{ "inconclusive-wait", CLASS_INCONCLUSIVE, NULL, NULL, ACTION_WAIT },
 
+	{ "guard-wait", CLASS_NONE, "a guard is tripped, and what follows would change the status otherwise than by confirming",
+	  is_held_by_guard, ACTION_WAIT },
+
 	{ "correct-disputed-review", CLASS_CORRECT,
 	  "another effect, or several, was seen", is_disputed, ACTION_REVIEW },
 	{ "correct-held-review", CLASS_CORRECT, "in review, and review.auto_confirm is false", is_held, ACTION_REVIEW },
@@ -123,8 +186,12 @@ static const struct decision_row rows[] = {
 	{ "missing-worker-wait", CLASS_MISSING, "it waits for its worker already", waits_for_worker, ACTION_WAIT },
 	{ "missing-wait", CLASS_MISSING, ASKS_WAIT, asks_wait, ACTION_WAIT },
 	{ "missing-close", CLASS_MISSING, ASKS_CLOSE, asks_close, ACTION_CLOSE },
+	{ "missing-requeue", CLASS_MISSING, "the policy says requeue, and every clause holds", may_requeue,
+	  ACTION_REQUEUE },
+	{ "missing-late-wait", CLASS_MISSING, "the policy says requeue, but the answer is too old", is_late, ACTION_WAIT },
+	{ "missing-late-review", CLASS_MISSING, "the same for the third time in a row", is_late_again, ACTION_REVIEW },
 	{ "missing-requeue-review", CLASS_MISSING,
-	  "the policy says requeue; a person decides", asks_requeue, ACTION_REVIEW },
+	  "the policy says requeue, and a clause does not hold; a person decides", asks_requeue, ACTION_REVIEW },
 	{ "missing-review", CLASS_MISSING, NULL, NULL, ACTION_REVIEW },
 
 	{ "divergent-unsent-wait", CLASS_DIVERGENT, "an older copy, and no worker has sent it yet", is_before_its_send,
@@ -150,9 +217,16 @@ static const struct effect {
 	const char *event, *outbox_type;
 } effects[ACTION_COUNT] = {
 	[ACTION_CONFIRM] = { STATUS_CONFIRMED, "confirmed", "operation.confirmed" },
+	[ACTION_REQUEUE] = { STATUS_RETRY_SCHEDULED, "requeued", "operation.requeued" },
 	[ACTION_REVIEW] = { STATUS_MANUAL_REVIEW, "review", "operation.review" },
 	[ACTION_CLOSE] = { STATUS_NOT_APPLICABLE, "closed", "operation.closed" },
 };
+
+static bool
+changes_status(const struct decide_case *of, enum action action)
+{
+	return effects[action].event && effects[action].status != of->op->status;
+}
 
 const struct decision_row *
 decision_rows(size_t *ret_count)
@@ -198,10 +272,23 @@ find_row(const struct decide_case *of)
 	return &rows[i];
 }
 
+/* What would be found, were there no guard. */
+static const struct decision_row *
+find_unguarded(const struct decide_case *of)
+{
+	struct decide_case without = *of;
+
+	if (without.clauses_count > 0)
+		without.clauses[CLAUSE_GUARD].ok = true;
+	return find_row(&without);
+}
+
 /* What a person should be told to do; WAIT: nothing. */
 static enum action
 recommended_action(const struct decide_case *of, const struct decision *decision)
 {
+	if (decision->held)
+		return of->unguarded->action;
 	if (decision->action == ACTION_REVIEW)
 		return of->asked;
 	if (!decision->observed)
@@ -214,16 +301,20 @@ carry_out(const struct decide_case *of, struct decision *decision)
 {
 	const struct effect *effect = &effects[decision->action];
 
-	if (effect->event == NULL || effect->status == of->op->status)
+	if (!changes_status(of, decision->action))
 		return;
 	assert(lifecycle_allows(of->op->status, effect->status));
 	decision->status = effect->status;
 	decision->event = effect->event;
 	decision->outbox_type = effect->outbox_type;
+	decision->guarded = decision->action != ACTION_CONFIRM;
+	decision->corrects = decision->action == ACTION_REQUEUE;
 	if (decision->action == ACTION_CONFIRM)
 		decision->closed_reason = of->verdict->reason;
 	if (decision->action == ACTION_CLOSE)
 		decision->closed_reason = of->verdict->rule;
+	if (decision->action == ACTION_REQUEUE)
+		decision->next_attempt_in_us = of->next_attempt_in_us;
 }
 
 static bool
@@ -244,14 +335,18 @@ fill_verdict(const struct decide_case *of, struct decision *decision)
 {
 	bool dispute = of->verdict->class == CLASS_DIVERGENT || of->verdict->several;
 
-	decision->observed = of->context->observe || !of->policy->enforce;
+	decision->observed = of->observed;
 	decision->event = decision->observed ? "observed" : "judged";
+	decision->held = is_held_by_guard(of);
 	decision->recommended = recommended_action(of, decision);
 	if (dispute && of->op->first_sent_at_us != TIME_NONE)
 		decision->disputed = true;
 	if (!decision->observed)
 		carry_out(of, decision);
 	decision->changed = differs(of, decision);
+	decision->postponed = is_late(of) ? of->op->postponed + 1 : 0;
+	memcpy(decision->clauses, of->clauses, sizeof(of->clauses));
+	decision->clauses_count = of->clauses_count;
 }
 
 /* As long as there is no verdict, why there is none is remembered; a verdict is never replaced by it. */
@@ -281,6 +376,15 @@ review_recheck_us(const struct decide_case *of)
 	};
 
 	return backoff_delay_us(&spread, 0, of->context->random);
+}
+
+/* The jitter may only bring it forward: nothing has to be waited for. */
+static int64_t
+soon_us(const struct decide_case *of)
+{
+	int64_t delay = backoff_delay_us(&of->policy->recheck, 0, of->context->random);
+
+	return delay < of->policy->recheck.first_us ? delay : of->policy->recheck.first_us;
 }
 
 static bool
@@ -318,6 +422,10 @@ next_look_us(const struct decide_case *of, const struct decision *decision)
 {
 	if (of->op->status == STATUS_MANUAL_REVIEW || decision->action == ACTION_REVIEW)
 		return review_recheck_us(of);
+	if (decision->corrects)
+		return decision->next_attempt_in_us + of->policy->recheck.first_us;
+	if (decision->postponed > of->op->postponed)
+		return soon_us(of);
 	if (of->verdict->class != CLASS_WAITING || earned_basis_us(of->op) == TIME_NONE)
 		return recheck_us(of);
 	if (has_reason(of, REASON_TOO_EARLY))
@@ -327,31 +435,76 @@ next_look_us(const struct decide_case *of, const struct decision *decision)
 	return recheck_us(of);
 }
 
+/* Whatever the verdict is, nothing of it is carried out or recorded. */
+static bool
+is_left_alone(const struct decide_case *of)
+{
+	return is_compensating(of) || is_final(of);
+}
+
+/* What the rows look at beside the arguments. */
+static struct decide_case
+case_of(const struct policy *policy, const struct operation *op, const struct verdict *verdict,
+	const struct decide_context *context)
+{
+	struct decide_case of = {
+		.policy = policy,
+		.op = op,
+		.verdict = verdict,
+		.context = context,
+		.observed = context->observe || !policy->enforce,
+	};
+
+	if (class_is_verdict(verdict->class))
+		of.asked = asked_action(&of);
+	if (asks_requeue(&of)) {
+		of.next_attempt_in_us =
+			backoff_delay_us(&policy->requeue, op->requeues, context->random);
+		clauses_evaluate(policy, op, context, of.next_attempt_in_us, of.clauses);
+		of.clauses_count = CLAUSE_COUNT;
+	}
+	if (context->guarded && !of.observed)
+		of.unguarded = find_unguarded(&of);
+	return of;
+}
+
+/* Promises 1 and 5, whatever table or policy say. */
+static void
+check_safe(const struct decide_case *of, const struct decision *decision)
+{
+	bool corrects = decision->action == ACTION_REQUEUE ||
+			decision->action == ACTION_COMPENSATE ||
+			decision->recommended == ACTION_REQUEUE ||
+			decision->recommended == ACTION_COMPENSATE;
+
+	assert(of->verdict->class != CLASS_AMBIGUOUS || !corrects);
+	assert(decision->action != ACTION_REQUEUE ||
+	       (of->clauses_count == CLAUSE_COUNT && failed_clauses(of) == 0));
+}
+
 void
 decide(const struct policy *policy, const struct operation *op, const struct verdict *verdict,
        const struct decide_context *context, struct decision *ret_decision)
 {
-	struct decide_case of = { policy, op, verdict, context, ACTION_WAIT };
-	const struct decision_row *row;
-	struct decision decision = { .status = op->status, .disputed = op->disputed };
+	const struct decide_case of = case_of(policy, op, verdict, context);
+	const struct decision_row *row = find_row(&of);
+	struct decision decision = {
+		.row = row->name,
+		.action = row->action,
+		.status = op->status,
+		.disputed = op->disputed,
+		.postponed = op->postponed,
+	};
 
-	if (class_is_verdict(verdict->class))
-		of.asked = asked_action(&of);
-	row = find_row(&of);
-	decision.row = row->name;
-	decision.action = row->action;
-	if (row->class != CLASS_NONE && class_is_verdict(row->class))
+	if (class_is_verdict(verdict->class) && !is_left_alone(&of))
 		fill_verdict(&of, &decision);
-	else if (row->class != CLASS_NONE)
+	else if (!is_left_alone(&of))
 		fill_no_verdict(&of, &decision);
 	/* Correct under a policy that observes: no other look before it is enforced. */
 	decision.due = !status_is_final(decision.status) &&
 		       (decision.action != ACTION_CONFIRM || policy->enforce);
 	if (decision.due)
 		decision.due_in_us = next_look_us(&of, &decision);
-	assert(verdict->class != CLASS_AMBIGUOUS ||
-	       (decision.action != ACTION_REQUEUE && decision.action != ACTION_COMPENSATE &&
-		decision.recommended != ACTION_REQUEUE &&
-		decision.recommended != ACTION_COMPENSATE));
+	check_safe(&of, &decision);
 	*ret_decision = decision;
 }

@@ -205,6 +205,24 @@ add_rules(struct writing *w)
 	evidence_json_close_list(&w->json);
 }
 
+/* Of a requeue that the policy asks for: what it needs, and what of that was there. */
+static void
+add_clauses(struct writing *w)
+{
+	const struct decision *decision = w->of->decision;
+
+	if (decision->clauses_count == 0)
+		return;
+	evidence_json_open_list(&w->json, "clauses");
+	for (size_t i = 0; i < decision->clauses_count; i++) {
+		evidence_json_open(&w->json, NULL);
+		evidence_json_member(&w->json, "name", clause_name(decision->clauses[i].clause));
+		evidence_json_member_bool(&w->json, "ok", decision->clauses[i].ok);
+		evidence_json_close(&w->json);
+	}
+	evidence_json_close_list(&w->json);
+}
+
 static const char *
 method_name(enum http_method method)
 {
@@ -310,6 +328,7 @@ write_all(struct writing *w)
 	add_compared(w);
 	add_locators(w, "kept", of->policy->keep, of->policy->keep_count, true);
 	add_locators(w, "hashed", of->policy->hash, of->policy->hash_count, false);
+	add_clauses(w);
 	mark = add_response(w);
 	add_looks(w);
 	evidence_json_close(&w->json);

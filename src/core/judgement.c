@@ -56,12 +56,14 @@ void
 judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason)
 {
 	struct verdict *verdict = of->verdict;
+	/* The target answers everything like this, so it says nothing about this operation. */
+	bool lost = of->look->control == CONTROL_LOST;
 
 	verdict->earned = of->op->earned;
-	if (reason_counts_to_give_up(reason))
+	if (reason_counts_to_give_up(reason) && !lost)
 		verdict->earned.inconclusive++;
 	verdict->unavailable = reason_is_unavailable(reason) || reason == REASON_CONTROL;
-	if (verdict->earned.inconclusive < of->policy->give_up) {
+	if (lost || verdict->earned.inconclusive < of->policy->give_up) {
 		judgement_fire(of, rule, CLASS_INCONCLUSIVE, reason);
 		return;
 	}

@@ -25,7 +25,10 @@ void judgement_pass(struct judgement *of, const char *rule);
 void judgement_fire(struct judgement *of, const char *rule, enum verdict_class class,
 		    enum reason reason);
 
-/* No evidence: what was earned stays, and an answer that helps nobody counts towards give_up. */
+/*
+ * No evidence: what was earned stays, and an answer that helps nobody counts towards give_up, unless
+ * the control object is lost as well.
+ */
 void judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason);
 
 /* Not final at the target yet; after the policy's limit that is ambiguous. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reconciled/base/arena.h"
+#include "reconciled/base/attributes.h"
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/core/duration.h"
@@ -390,6 +391,43 @@ add_reference(const struct value *json, struct policy *policy)
 	policy->reference = &own;
 }
 
+static enum idempotence
+idempotence_of(const struct value *json)
+{
+	static const char *const names[] = { "no", "key", "natural", "conditional" };
+	const char *text = text_of(json, "idempotent", "no");
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], text) == 0)
+			return (enum idempotence)i;
+	bail("idempotent", text);
+	return IDEMPOTENT_NO;
+}
+
+/* Without jitter, as the loader makes them. */
+static struct backoff
+backoff_of(const struct value *json)
+{
+	return (struct backoff){
+		.first_us = duration_of(json, "delay", MINUTE),
+		.max_us = 100 * 365 * DAY,
+		.factor_milli = int_of(json, "factor", 2) * 1000,
+	};
+}
+
+static void
+add_sending(const struct value *json, struct policy *policy)
+{
+	const struct value *attempts = member(json, "attempts"), *requeue = member(json, "requeue");
+
+	policy->idempotent = idempotence_of(json);
+	policy->key_valid_us = duration_of(member(json, "resend"), "key_valid", 0);
+	policy->attempts_max = int_of(attempts, "max", 5);
+	policy->attempts = backoff_of(attempts);
+	policy->requeue_max = int_of(requeue, "max", 3);
+	policy->requeue = backoff_of(requeue);
+}
+
 static void
 add_timing(const struct value *json, struct policy *policy)
 {
@@ -449,6 +487,7 @@ build_policy(struct arena *arena, const char *text)
 	policy->hash =
 		locators_of(arena, member(member(json, "evidence"), "hash"), &policy->hash_count);
 	add_timing(json, policy);
+	add_sending(json, policy);
 	add_actions(arena, member(json, "actions"), policy);
 	add_reference(json, policy);
 	return policy;

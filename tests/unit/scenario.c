@@ -62,6 +62,7 @@ record(struct scenario *s)
 {
 	s->op.earned = s->verdict.earned;
 	s->op.checks++;
+	s->op.postponed = s->decision.postponed;
 	if (!class_is_verdict(s->verdict.class) || !s->decision.changed)
 		return;
 	s->changes++;
@@ -79,6 +80,7 @@ scenario_look(struct arena *arena, struct scenario *s, const struct answer *answ
 	struct decide_context context = {
 		.arena = arena,
 		.observe = s->observe,
+		.control = answers[0].control,
 		.now_us = SENT_US + answers[0].at_s * SECOND,
 	};
 	const struct probe *probe;

@@ -17,6 +17,7 @@
 #define ACTIONS(text) "{" PROBE ",'actions':{" text "}}"
 #define PLAIN "{" PROBE ",'review':{'recheck':'2h'}}"
 #define OBSERVE "{" PROBE ",'mode':'observe'}"
+#define REQUEUE "{" PROBE ",'idempotent':'natural','actions':{'missing':'requeue'}}"
 
 /* clang-format off */
 /* A verdict as classify would give it, on a row as the database holds it. */
@@ -31,6 +32,9 @@ static const struct row {
 	bool due;
 	bool disputed, never_sent, several, observe; /* before; the verdict; the process */
 	const char *reason; /* of the verdict; NULL: field_differs */
+	enum control_state control;
+	bool guarded, late;
+	int postponed; /* before */
 } rows[] = {
 	{ "correct is confirmed", PLAIN, CLASS_CORRECT, STATUS_AWAITING_CONFIRMATION, "correct-confirm",
 	  ACTION_CONFIRM, ACTION_WAIT, STATUS_CONFIRMED, "confirmed", "operation.confirmed" },
@@ -58,6 +62,66 @@ static const struct row {
 
 	{ "missing is reviewed", PLAIN, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION, "missing-review",
 	  ACTION_REVIEW, ACTION_REVIEW, STATUS_MANUAL_REVIEW, "review", "operation.review", true },
+	{ "missing is sent again where every clause holds", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "missing-requeue", ACTION_REQUEUE, ACTION_WAIT, STATUS_RETRY_SCHEDULED, "requeued", "operation.requeued",
+	  true, .control = CONTROL_FOUND },
+	{ "also while it is processing and the attempt is over", REQUEUE, CLASS_MISSING, STATUS_PROCESSING,
+	  "missing-requeue", ACTION_REQUEUE, ACTION_WAIT, STATUS_RETRY_SCHEDULED, "requeued", "operation.requeued",
+	  true, .control = CONTROL_FOUND },
+	{ "in review a person sends again", REQUEUE, CLASS_MISSING, STATUS_MANUAL_REVIEW, "missing-requeue-review",
+	  ACTION_REVIEW, ACTION_REQUEUE, STATUS_MANUAL_REVIEW, "judged", NULL, true, .control = CONTROL_FOUND },
+	{ "pending waits for its worker", REQUEUE, CLASS_MISSING, STATUS_PENDING, "missing-worker-wait", ACTION_WAIT,
+	  ACTION_WAIT, STATUS_PENDING, "judged", NULL, true, .control = CONTROL_FOUND },
+	{ "observing tells that it would be sent again", "{" PROBE ",'mode':'observe','idempotent':'natural',"
+	  "'actions':{'missing':'requeue'}}", CLASS_MISSING, STATUS_AWAITING_CONFIRMATION, "missing-requeue",
+	  ACTION_REQUEUE, ACTION_REQUEUE, STATUS_AWAITING_CONFIRMATION, "observed", NULL, true,
+	  .control = CONTROL_FOUND },
+	{ "an old answer sends nothing again", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "missing-late-wait", ACTION_WAIT, ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true,
+	  .control = CONTROL_FOUND, .late = true },
+	{ "nor for the second time", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "missing-late-wait", ACTION_WAIT, ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true,
+	  .control = CONTROL_FOUND, .late = true, .postponed = 1 },
+	{ "and is reviewed for the third time", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "missing-late-review", ACTION_REVIEW, ACTION_REQUEUE, STATUS_MANUAL_REVIEW, "review", "operation.review",
+	  true, .control = CONTROL_FOUND, .late = true, .postponed = 2 },
+	{ "an old answer is no excuse for another clause", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "missing-requeue-review", ACTION_REVIEW, ACTION_REQUEUE, STATUS_MANUAL_REVIEW, "review",
+	  "operation.review", true, .late = true },
+	{ "an old answer confirms", PLAIN, CLASS_CORRECT, STATUS_AWAITING_CONFIRMATION, "correct-confirm",
+	  ACTION_CONFIRM, ACTION_WAIT, STATUS_CONFIRMED, "confirmed", "operation.confirmed", .late = true },
+
+	{ "promise 12: a guard holds a requeue", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION, "guard-wait",
+	  ACTION_WAIT, ACTION_REQUEUE, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true,
+	  .control = CONTROL_FOUND, .guarded = true },
+	{ "promise 12: a guard holds a review", PLAIN, CLASS_AMBIGUOUS, STATUS_AWAITING_CONFIRMATION, "guard-wait",
+	  ACTION_WAIT, ACTION_REVIEW, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true, .guarded = true },
+	{ "promise 12: a guard holds the review of a clause", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "guard-wait", ACTION_WAIT, ACTION_REVIEW, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true,
+	  .guarded = true },
+	{ "promise 12: a guard holds a closing", PLAIN, CLASS_NOT_APPLICABLE, STATUS_MANUAL_REVIEW, "guard-wait",
+	  ACTION_WAIT, ACTION_CLOSE, STATUS_MANUAL_REVIEW, "judged", NULL, true, .guarded = true },
+	{ "promise 12: a guard holds no confirmation", PLAIN, CLASS_CORRECT, STATUS_MANUAL_REVIEW, "correct-confirm",
+	  ACTION_CONFIRM, ACTION_WAIT, STATUS_CONFIRMED, "confirmed", "operation.confirmed", .guarded = true },
+	{ "a guard holds nothing where nothing would change", PLAIN, CLASS_MISSING, STATUS_MANUAL_REVIEW,
+	  "missing-review", ACTION_REVIEW, ACTION_REVIEW, STATUS_MANUAL_REVIEW, "judged", NULL, true,
+	  .guarded = true },
+	{ "nor what waits anyway", REQUEUE, CLASS_MISSING, STATUS_RETRY_SCHEDULED, "missing-worker-wait",
+	  ACTION_WAIT, ACTION_WAIT, STATUS_RETRY_SCHEDULED, "judged", NULL, true, .guarded = true },
+	{ "an old answer under a guard is asked again", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION,
+	  "missing-late-wait", ACTION_WAIT, ACTION_WAIT, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true,
+	  .control = CONTROL_FOUND, .guarded = true, .late = true },
+	{ "and held for the third time", REQUEUE, CLASS_MISSING, STATUS_AWAITING_CONFIRMATION, "guard-wait",
+	  ACTION_WAIT, ACTION_REVIEW, STATUS_AWAITING_CONFIRMATION, "judged", NULL, true,
+	  .control = CONTROL_FOUND, .guarded = true, .late = true, .postponed = 2 },
+	{ "no guard is asked where nothing is carried out", OBSERVE, CLASS_AMBIGUOUS, STATUS_AWAITING_CONFIRMATION,
+	  "ambiguous-review", ACTION_REVIEW, ACTION_REVIEW, STATUS_AWAITING_CONFIRMATION, "observed", NULL, true,
+	  .guarded = true },
+	{ "but the clause is told", "{" PROBE ",'mode':'observe','idempotent':'natural',"
+	  "'actions':{'missing':'requeue'}}", CLASS_MISSING, STATUS_AWAITING_CONFIRMATION, "missing-requeue-review",
+	  ACTION_REVIEW, ACTION_REQUEUE, STATUS_AWAITING_CONFIRMATION, "observed", NULL, true,
+	  .control = CONTROL_FOUND, .guarded = true },
+
 	{ "a requeue is recommended to a person", ACTIONS("'missing':'requeue'"), CLASS_MISSING,
 	  STATUS_AWAITING_CONFIRMATION, "missing-requeue-review", ACTION_REVIEW, ACTION_REQUEUE,
 	  STATUS_MANUAL_REVIEW, "review", "operation.review", true },
@@ -168,6 +232,9 @@ decision_of(struct arena *arena, const struct row *row)
 	struct verdict verdict = verdict_of(row->class);
 	struct decide_context context = { .arena = arena,
 					  .observe = row->observe,
+					  .guarded = row->guarded,
+					  .late = row->late,
+					  .control = row->control,
 					  .now_us = SENT_US };
 	struct decision decision;
 
@@ -175,6 +242,7 @@ decision_of(struct arena *arena, const struct row *row)
 		verdict.reason = row->reason;
 	op.status = row->status;
 	op.disputed = row->disputed;
+	op.postponed = row->postponed;
 	decide(build_policy(arena, row->policy), &op, &verdict, &context, &decision);
 	return decision;
 }
@@ -256,7 +324,9 @@ test_every_wish(struct arena *arena)
 			struct operation op = build_operation(arena, "{}");
 			struct verdict verdict =
 				verdict_of((enum verdict_class)(n / (STATUS_COUNT * 2)));
-			struct decide_context context = { arena, n % 2 == 0, SENT_US, 0 };
+			struct decide_context context = { .arena = arena,
+							  .observe = n % 2 == 0,
+							  .now_us = SENT_US };
 			struct decision d;
 
 			op.status = (enum status)(n / 2 % STATUS_COUNT);

@@ -17,7 +17,7 @@ struct decide_context {
 	bool observe;		    /* --observe or `observe: true`: whatever the policy's mode */
 	bool guarded;		    /* a guard is tripped: nothing but confirm is carried out */
 	bool late;		    /* the answer is older than max_verdict_age: no correction */
-	enum control_state control; /* of the look */
+	enum control_state control; /* of the look: nothing is sent again unless it was found */
 	int64_t now_us;		    /* database clock */
 	uint64_t random;	    /* for the jitter of the next look */
 };
@@ -64,6 +64,7 @@ struct decision {
 	struct clause_result clauses[CLAUSE_COUNT];
 	size_t clauses_count;
 	bool guarded; /* an action that draws on the guard: it changes the status and is no confirm */
+	bool held;    /* by a guard: without it, recommended would have been carried out */
 	bool corrects;		    /* requeue or compensate: not carried out on an old answer */
 	int64_t next_attempt_in_us; /* REQUEUE: when workers may take it */
 	int postponed;		    /* after */
