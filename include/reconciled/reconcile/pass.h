@@ -36,6 +36,7 @@ struct pass_outcome {
 	enum verdict_class class;
 	const char *reason, *rule;
 	enum action action;
+	enum status before; /* as selected */
 	enum status status; /* after */
 	int64_t revision;   /* after */
 	bool observed;	    /* the action was not carried out */
