@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checks a base URL by its text; names that resolve to a refused address are the business of who
+ * Checks addresses by their text; names that resolve to a refused one are the business of who
  * connects.
  */
 #include "address.h"
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/un.h>
 
 #include "reconciled/base/arena.h"
 #include "reconciled/base/err.h"
@@ -235,5 +236,66 @@ address_check(struct arena *arena, const char *url, bool insecure, const char **
 	while (len > 0 && url[len - 1] == '/')
 		len--;
 	*ret_base = arena_strndup(arena, url, len);
+	return true;
+}
+
+static bool
+listen_socket(struct arena *arena, const char *path, struct listen_address *ret_address,
+	      struct err *err)
+{
+	size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
+	size_t len = strlen(path);
+
+	if (path[0] != '/' || path[1] == '\0')
+		return err_set(err, ERR_INVALID,
+			       "the path of the socket does not begin with \"/\"");
+	if (len > most)
+		return err_set(err, ERR_INVALID,
+			       "the path of the socket has %zu bytes, allowed: at most %zu", len,
+			       most);
+	*ret_address = (struct listen_address){ .socket = arena_strdup(arena, path) };
+	return true;
+}
+
+/* Other spellings of an address than the usual one are not understood by who binds it. */
+static const char *
+host_text(struct arena *arena, const struct host *host)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint32_t v4 = htonl(host->v4);
+
+	if (host->is_v4)
+		return arena_strdup(arena, inet_ntop(AF_INET, &v4, text, sizeof(text)));
+	if (host->is_v6)
+		return arena_strdup(arena, inet_ntop(AF_INET6, &host->v6, text, sizeof(text)));
+	return arena_strdup(arena, host->name);
+}
+
+bool
+address_listen(struct arena *arena, const char *text, struct listen_address *ret_address,
+	       struct err *err)
+{
+	static const char unix_prefix[] = "unix:";
+	struct host host = { 0 };
+	const char *end;
+
+	if (strncmp(text, unix_prefix, sizeof(unix_prefix) - 1) == 0)
+		return listen_socket(arena, text + sizeof(unix_prefix) - 1, ret_address, err);
+	if (text[0] == ':' || text[0] == '\0')
+		return err_set(err, ERR_INVALID, "the host is missing");
+	if (!host_read(&host, text, err))
+		return false;
+	end = host.rest;
+	if (*end != ':')
+		return err_set(err, ERR_INVALID, "the port is missing");
+	if (!port_skip(&end, err))
+		return false;
+	if (*end != '\0')
+		return err_set(err, ERR_INVALID, "something follows the port");
+	if (!host_is_loopback(&host))
+		return err_set(err, ERR_INVALID,
+			       "nobody logs in there, so it may only be reached from this machine");
+	*ret_address = (struct listen_address){ .host = host_text(arena, &host),
+						.port = atoi(host.rest + 1) };
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The base URL of a target: its parts, and whether we may go there.
+ * The base URL of a target: its parts, and whether we may go there. The address where we listen
+ * ourselves.
  */
 #pragma once
 
@@ -18,3 +19,17 @@ struct err;
  */
 bool address_check(struct arena *arena, const char *url, bool insecure, const char **ret_base,
 		   struct err *err) MUST_CHECK;
+
+/* Either a host with its port, or a socket. */
+struct listen_address {
+	const char *host; /* "127.0.0.1", "::1", "localhost"; NULL: none */
+	int port;
+	const char *socket; /* NULL: none */
+};
+
+/*
+ * HOST:PORT, where the host is a loopback address or "localhost" and IPv6 stands in brackets, or
+ * unix:PATH. Texts of the result are in the arena.
+ */
+bool address_listen(struct arena *arena, const char *text, struct listen_address *ret_address,
+		    struct err *err) MUST_CHECK;

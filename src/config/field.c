@@ -402,6 +402,15 @@ fields_print_keys(const struct table *table, const char *prefix, FILE *out)
 	}
 }
 
+/* Not given, and an empty one would not load. */
+static bool
+is_empty_text(const void *at, const struct field *field)
+{
+	const char *text = field->type == FIELD_TEXT ? *(const char *const *)at : "-";
+
+	return text == NULL || text[0] == '\0';
+}
+
 void
 fields_dump(const struct table *table, const void *base, int indent, FILE *out)
 {
@@ -409,7 +418,7 @@ fields_dump(const struct table *table, const void *base, int indent, FILE *out)
 		const struct field *field = &table->fields[i];
 		const void *at = (const char *)base + field->offset;
 
-		if (field->type == FIELD_LATER)
+		if (field->type == FIELD_LATER || is_empty_text(at, field))
 			continue;
 		fprintf(out, "%*s%s:", indent, "", field->name);
 		if (field->type == FIELD_TABLE) {

@@ -216,6 +216,18 @@ static const struct field requeue_fields[] = {
 };
 TABLE(requeue_table, requeue_fields);
 
+static const struct field guard_fields[] = {
+	{ "window", IN_POLICY(guard.window_us), DURATION(SECOND, FIELD_DURATION_MAX, 10 * MINUTE),
+	  .help = "Time that is looked at." },
+	{ "max", IN_POLICY(guard.max), COUNT(0, 1000000, 20),
+	  .help = "Most actions in it, confirmations apart." },
+	{ "share", IN_POLICY(guard.share_percent), PERCENT(50),
+	  .help = "Most missing and divergent ones among its verdicts." },
+	{ "sample", IN_POLICY(guard.sample), COUNT(1, 1000000, 10),
+	  .help = "Verdicts from which the share counts." },
+};
+TABLE(guard_table, guard_fields);
+
 static const struct field review_fields[] = {
 	{ "recheck", IN_POLICY(review_recheck_us), DURATION(SECOND, FIELD_DURATION_MAX, HOUR),
 	  .help = "Pause between looks while a person has it." },
@@ -272,10 +284,10 @@ static const struct field policy_fields[] = {
 	{ "actions", 0, NESTED(actions_table), .help = "What follows from a verdict." },
 	{ "attempts", 0, NESTED(attempts_table), .help = "How often workers try." },
 	{ "requeue", 0, NESTED(requeue_table), .help = "How often it is sent again." },
+	{ "guard", 0, NESTED(guard_table), .help = "When there are too many actions." },
 	{ "review", 0, NESTED(review_table), .help = "When a person has it." },
 	{ "compensate", 0, LATER },
 	{ "deliver_to", 0, LATER },
-	{ "guard", 0, LATER },
 	{ "watch", 0, LATER },
 	{ "verify_confirmed", 0, LATER },
 };

@@ -9,6 +9,7 @@
 #include "policy.h"
 #include "probe_body.h"
 #include "reconciled/base/attributes.h"
+#include "reconciled/core/duration.h"
 #include "tree.h"
 
 struct check {
@@ -180,6 +181,25 @@ check_probes(const struct check *check)
 	}
 }
 
+/* Absence is proven no sooner than after, and by then the key must outlive the delay. */
+static void
+check_key_valid(const struct check *check, const struct node *key_valid)
+{
+	char valid[DURATION_TEXT_MAX], after[DURATION_TEXT_MAX], delay[DURATION_TEXT_MAX];
+	const struct node *given = node_member(node_member(check->root, "absence"), "after");
+	const struct policy *policy = check->policy;
+
+	if (policy->key_valid_us <= 0 || /* said already */
+	    policy->key_valid_us > policy->absence_after_us + policy->requeue.first_us)
+		return;
+	duration_format(policy->key_valid_us, valid);
+	duration_format(policy->absence_after_us, after);
+	duration_format(policy->requeue.first_us, delay);
+	complain(check->loading, key_valid,
+		 "%s is over before anything can be sent again: %s %s and requeue.delay %s", valid,
+		 given ? "absence.after" : "latency_window", after, delay);
+}
+
 /* What sending again needs; promise: every clause or none. */
 static void
 check_requeue(const struct check *check)
@@ -188,14 +208,16 @@ check_requeue(const struct check *check)
 	const struct node *missing = node_member(actions, "missing");
 	const struct node *idempotent = node_member(check->root, "idempotent");
 	const struct policy *policy = check->policy;
+	const struct node *key_valid = node_member(node_member(check->root, "resend"), "key_valid");
 	struct loading *loading = check->loading;
 
 	if (!missing || policy->actions[CLASS_MISSING].rows[0].action != ACTION_REQUEUE)
 		return;
 	if (!idempotent || is_text(idempotent, "no"))
 		complain(loading, missing, "requeue needs idempotent: key, natural or conditional");
-	if (policy->idempotent == IDEMPOTENT_KEY &&
-	    !node_member(node_member(check->root, "resend"), "key_valid"))
+	if (policy->idempotent == IDEMPOTENT_KEY && key_valid)
+		check_key_valid(check, key_valid);
+	if (policy->idempotent == IDEMPOTENT_KEY && !key_valid)
 		complain(loading, missing,
 			 "requeue with idempotent: key needs resend: {key_valid: …}, how long the "
 			 "target keeps it");

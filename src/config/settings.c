@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "conninfo.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
@@ -62,6 +63,25 @@ static const struct field log_fields[] = {
 };
 TABLE(log_table, log_fields);
 
+/* Kept for the dump; settle_listen looks into it. */
+static void
+decode_listen(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	if (node->kind == NODE_TEXT)
+		*(const char **)at = node->text;
+	else
+		complain_found(loading, node, "an address like 127.0.0.1:9464 or unix:PATH");
+}
+
+static const struct field http_fields[] = {
+	{ "listen", offsetof(struct loaded, http_listen), OWN(decode_listen),
+	  .help = "Where metrics and health can be read." },
+	{ "users", 0, LATER },
+	{ "roles", 0, LATER },
+	{ "trusted_header", 0, LATER },
+};
+TABLE(http_table, http_fields);
+
 /* Kept for the dump; settle_database looks into it. */
 static void
 decode_database(struct loading *loading, const struct node *node, void *at,
@@ -105,8 +125,8 @@ static const struct field settings_fields[] = {
 	{ "state_directory", IN_CONFIG(state_directory), TEXT(NULL),
 	  .help = "Folder that survives restarts." },
 	{ "retention", 0, NESTED(retention_table), .help = "How long rows stay." },
+	{ "http", 0, NESTED(http_table), .help = "The web server." },
 	{ "log", 0, NESTED(log_table), .help = "The log." },
-	{ "http", 0, LATER },
 };
 const struct table settings_table = { settings_fields, ARRAY_LEN(settings_fields) };
 
@@ -148,6 +168,25 @@ settle_hash_key(struct loading *loading, const struct node *root, struct loaded 
 		complain(loading, node, "%s has %zu bytes, allowed: %d or more",
 			 loaded->evidence_hash_key, secret_len(key), EVIDENCE_HASH_KEY_MIN);
 	loaded->config.evidence_hash_key = key;
+}
+
+static void
+settle_listen(struct loading *loading, const struct node *root, struct loaded *loaded)
+{
+	const struct node *node = node_member(node_member(root, "http"), "listen");
+	struct listen_address address = { 0 };
+	struct err err = { 0 };
+
+	if (!loaded->http_listen || loaded->http_listen[0] == '\0')
+		return;
+	if (!address_listen(loading->arena, loaded->http_listen, &address, &err))
+		complain(loading, node,
+			 "found %s: %s; allowed: 127.0.0.1:PORT, [::1]:PORT, localhost:PORT, "
+			 "unix:PATH",
+			 found_words(loading, node), err.text);
+	loaded->config.http_host = address.host;
+	loaded->config.http_port = address.port;
+	loaded->config.http_socket = address.socket;
 }
 
 static bool
@@ -197,6 +236,7 @@ settings_decode(struct loading *loading, const struct node *root, struct loaded 
 	fields_decode(loading, root, &settings_table, loaded);
 	settle_database(loading, root, loaded);
 	settle_hash_key(loading, root, loaded);
+	settle_listen(loading, root, loaded);
 	settle_instance_name(loading, root, loaded);
 	settle_state_directory(loading, loaded);
 	loaded->policies = path_beside(loading, loaded->policies);

@@ -13,6 +13,7 @@ struct loaded {
 	struct config config;
 	const char *database_text;	/* as written, with the reference to a password */
 	const char *evidence_hash_key;	/* the reference */
+	const char *http_listen;	/* as written */
 	const char *policies, *targets; /* folders as written */
 	int log_level, log_format;
 	struct arena *arena;

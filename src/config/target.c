@@ -21,7 +21,7 @@
 #include "reconciled/base/secret.h"
 #include "tree.h"
 
-enum { NAME_BYTES_MAX = 100, HEADERS_MAX = 50 };
+enum { NAME_BYTES_MAX = 100, HEADERS_MAX = 50, CONCURRENT = 8 };
 
 /* It becomes part of a header, where a line end would begin another one. */
 static bool
@@ -214,14 +214,79 @@ static const struct field timeout_fields[] = {
 };
 TABLE(timeout_table, timeout_fields);
 
+/* As written; the target has one rate. */
+struct rate {
+	int concurrent, per_second, per_minute, burst;
+};
+
 static const struct field rate_fields[] = {
-	{ "concurrent", offsetof(struct target, concurrent), COUNT(1, 1000, 8),
+	{ "concurrent", offsetof(struct rate, concurrent), COUNT(1, 1000, CONCURRENT),
 	  .help = "Most questions at a time." },
-	{ "per_second", 0, LATER },
-	{ "per_minute", 0, LATER },
-	{ "burst", 0, LATER },
+	{ "per_second", offsetof(struct rate, per_second), COUNT(1, 100000, FIELD_UNSET),
+	  .help = "Most questions in a second." },
+	{ "per_minute", offsetof(struct rate, per_minute), COUNT(1, 1000000, FIELD_UNSET),
+	  .help = "Most questions in a minute." },
+	{ "burst", offsetof(struct rate, burst), COUNT(1, 100000, FIELD_UNSET),
+	  .help = "Most questions at once after a pause." },
 };
 TABLE(rate_table, rate_fields);
+
+/* What a tenth of a second allows: few enough to be within what targets count, many enough to keep up. */
+static int
+standard_burst(const struct target *target)
+{
+	int64_t burst = target->rate_count * (SECOND / 10) / target->rate_period_us;
+
+	return burst > 1 ? (int)burst : 1;
+}
+
+static void
+decode_rate(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct target *target = at;
+	struct rate rate = { 0 };
+	const struct node *per_second, *per_minute, *burst;
+
+	fields_decode(loading, node, &rate_table, &rate);
+	if (node->kind != NODE_MAP)
+		return;
+	per_second = node_member(node, "per_second");
+	per_minute = node_member(node, "per_minute");
+	burst = node_member(node, "burst");
+	if (per_second && per_minute)
+		complain_at_key(loading, per_minute,
+				"contradicts per_second, allowed: one of them");
+	if (burst && !per_second && !per_minute)
+		complain_at_key(loading, burst, "needs per_second or per_minute");
+	target->concurrent = rate.concurrent;
+	target->rate_period_us = rate.per_second > 0 ? SECOND : MINUTE;
+	target->rate_count = rate.per_second > 0 ? rate.per_second : rate.per_minute;
+	if (target->rate_count <= 0)
+		target->rate_count = 0;
+	target->rate_burst = rate.burst > 0 ? rate.burst : standard_burst(target);
+}
+
+static const struct field retry_fields[] = {
+	{ "attempts", offsetof(struct target, retry_attempts), COUNT(1, 10, 2),
+	  .help = "Most tries of one question, the first included." },
+	{ "backoff", offsetof(struct target, retry_backoff_us),
+	  DURATION(MILLISECOND, MINUTE, 200 * MILLISECOND), .milliseconds = true,
+	  .help = "Pause before the second try; it doubles." },
+	{ "max", offsetof(struct target, retry_max_us),
+	  DURATION(MILLISECOND, 5 * MINUTE, 5 * SECOND), .milliseconds = true,
+	  .help = "Longest pause." },
+};
+TABLE(retry_table, retry_fields);
+
+static const struct field breaker_fields[] = {
+	{ "failures", offsetof(struct target, breaker_failures), COUNT(1, 1000, 5),
+	  .help = "Failures in a row after which nothing is asked." },
+	{ "open", offsetof(struct target, breaker_open_us), DURATION(SECOND, HOUR, 30 * SECOND),
+	  .help = "For how long." },
+	{ "trial", offsetof(struct target, breaker_trial), COUNT(1, 100, 1),
+	  .help = "Questions that then try whether it answers again." },
+};
+TABLE(breaker_table, breaker_fields);
 
 static const struct field target_fields[] = {
 	{ "target", offsetof(struct target, rules.target), TEXT(NULL), .required = true,
@@ -237,7 +302,9 @@ static const struct field target_fields[] = {
 	{ "timeout", 0, NESTED(timeout_table), .help = "Limits of waiting." },
 	{ "max_body", offsetof(struct target, max_body_bytes), BYTES(1024, 64 << 20, 1 << 20),
 	  .help = "Most bytes of an answer, decoded." },
-	{ "rate", 0, NESTED(rate_table), .help = "What the target bears." },
+	{ "rate", 0, OWN(decode_rate), .table = &rate_table, .help = "What the target bears." },
+	{ "retry", 0, NESTED(retry_table), .help = "Tries within one reading." },
+	{ "breaker", 0, NESTED(breaker_table), .help = "When it is left alone for a while." },
 	{ "throttled", offsetof(struct target, rules.throttled), OWN(decode_answers),
 	  .help = "Answers that mean: later." },
 	{ "broken", offsetof(struct target, rules.broken), OWN(decode_answers),
@@ -247,8 +314,6 @@ static const struct field target_fields[] = {
 	{ "socket", 0, LATER },
 	{ "files", 0, LATER },
 	{ "proxy", 0, LATER },
-	{ "retry", 0, LATER },
-	{ "breaker", 0, LATER },
 };
 const struct table target_table = { target_fields, ARRAY_LEN(target_fields) };
 
@@ -315,12 +380,23 @@ check_timeouts(struct loading *loading, const struct node *root, const struct ta
 		complain(loading, timeout, "connect is longer than total");
 }
 
+static void
+check_retry(struct loading *loading, const struct node *root, const struct target *target)
+{
+	const struct node *retry = node_member(root, "retry");
+
+	if (retry && target->retry_backoff_us > target->retry_max_us)
+		complain(loading, retry, "backoff is longer than max");
+}
+
 void
 target_decode(struct loading *loading, const struct node *root, struct target *ret_target)
 {
+	ret_target->concurrent = CONCURRENT;
 	fields_decode(loading, root, &target_table, ret_target);
 	ret_target->control_every_us = 5 * MINUTE;
 	name_check(loading, root, "target");
 	check_base(loading, root, ret_target);
 	check_timeouts(loading, root, ret_target);
+	check_retry(loading, root, ret_target);
 }

@@ -51,11 +51,10 @@ static const struct policy_case keys[] = {
 	{ "a target that does not exist", "operation_type: t\ntarget: shop\n" PROBES COMPARE,
 	  AT "2:9: target: there is no target \"shop\"\n" },
 	{ "what comes later, each at its place",
-	  SMALLEST "compensate: {operation_type: x}\ndeliver_to: {target: crm}\nguard: {max: 5}\n"
+	  SMALLEST "compensate: {operation_type: x}\ndeliver_to: {target: crm}\n"
 		   "watch: 24h\nverify_confirmed: {after: 1d}\n",
 	  AT "9:1: compensate: not supported yet\n" AT "10:1: deliver_to: not supported yet\n" AT
-	     "11:1: guard: not supported yet\n" AT "12:1: watch: not supported yet\n" AT
-	     "13:1: verify_confirmed: not supported yet\n" },
+	     "11:1: watch: not supported yet\n" AT "12:1: verify_confirmed: not supported yet\n" },
 	{ "everything else that is supported",
 	  SMALLEST
 	  "mode: enforce\n"
@@ -72,6 +71,7 @@ static const struct policy_case keys[] = {
 	  "actions: {correct: confirm, missing: wait, divergent: compensate, ambiguous: review, "
 	  "not_applicable: close}\n"
 	  "attempts: {max: 3, delay: 2s, factor: 1}\nrequeue: {max: 0, delay: 1m, factor: 100}\n"
+	  "guard: {window: 1m, max: 0, share: 100%, sample: 1}\n"
 	  "review: {recheck: 1h, auto_confirm: false, approvals: 2}\n",
 	  "" },
 	{ "numbers and words",
@@ -299,6 +299,30 @@ static const struct policy_case rows[] = {
 	  SMALLEST "idempotent: key\nactions: {missing: requeue}\n",
 	  AT "10:20: missing: requeue with idempotent: key needs resend: {key_valid: …}, how long "
 	     "the target keeps it\n" },
+	{ "a key that is forgotten before it can be sent again",
+	  SMALLEST "latency_window: 15m\nidempotent: key\nresend: {key_valid: 16m}\n"
+		   "actions: {missing: requeue}\n",
+	  AT "11:21: key_valid: 16m is over before anything can be sent again: latency_window 15m "
+	     "and requeue.delay 1m\n" },
+	{ "one that is kept a little longer",
+	  SMALLEST "latency_window: 15m\nidempotent: key\nresend: {key_valid: 961s}\n"
+		   "actions: {missing: requeue}\n",
+	  "" },
+	{ "a key that is forgotten before absence is proven",
+	  SMALLEST "absence: {after: 2h}\nidempotent: key\nresend: {key_valid: 2h}\n"
+		   "requeue: {delay: 10s}\nactions: {missing: requeue}\n",
+	  AT "11:21: key_valid: 2h is over before anything can be sent again: absence.after 2h and "
+	     "requeue.delay 10s\n" },
+	{ "how long it is kept matters only where it is sent again",
+	  SMALLEST "idempotent: key\nresend: {key_valid: 1s}\n", "" },
+	{ "and where it makes a second send harmless",
+	  SMALLEST "idempotent: natural\nresend: {key_valid: 1s}\nactions: {missing: requeue}\n", "" },
+	{ "guards",
+	  SMALLEST "guard: {window: 0s, max: -1, share: 50, sample: 0}\n",
+	  AT "9:17: window: found \"0s\", allowed: a duration like 90s, 15m, 24h, 30d, from 1s to "
+	     "36500d\n" AT "9:26: max: found \"-1\", allowed: 0 to 1000000\n" AT
+	     "9:37: share: found \"50\", allowed: 0% to 100%\n" AT
+	     "9:49: sample: found \"0\", allowed: 1 to 1000000\n" },
 	{ "requeue without a control",
 	  "operation_type: t\ntarget: bare\n" PROBES COMPARE
 	  "idempotent: natural\nactions: {missing: requeue}\n",

@@ -42,7 +42,7 @@ test_names(void)
 static void
 test_all_files(void)
 {
-	case_write("reconciled.yaml", KEY "batch: 0\nhttp: {}\n");
+	case_write("reconciled.yaml", KEY "batch: 0\nhttp: {users: u}\n");
 	case_write("targets.d/crm.yaml", "target: crm\nbase: ftp://a\n");
 	case_write("targets.d/shop.yaml", "target: [\n");
 	case_write("policies.d/a.yaml", POLICY("a", "crm") "give_up: 0\n");
@@ -53,7 +53,7 @@ test_all_files(void)
 		"policies.d/b.yaml:7:20: missing: requeue needs idempotent: key, natural or "
 		"conditional\n"
 		"reconciled.yaml:2:8: batch: found \"0\", allowed: 1 to 5000\n"
-		"reconciled.yaml:3:1: http: not supported yet\n"
+		"reconciled.yaml:3:8: users: not supported yet\n"
 		"targets.d/crm.yaml:2:7: base: not an https URL, allowed: "
 		"https://HOST[:PORT][/PATH]\n"
 		"targets.d/shop.yaml:2:1: not valid YAML: while parsing a flow node, did not find "

@@ -16,6 +16,7 @@ static const struct {
 	  "instance_name: one\ninterval: 10s\nbatch: 100\nmax_in_flight: 50\nmax_verdict_age: 3s\n"
 	  "observe: true\npolicies: policies.d\ntargets: targets.d\nstate_directory: /var/lib/r\n"
 	  "retention: {operations: 30d, journal: 60d, outbox: 2d, idempotency: 3d, tallies: 40d}\n"
+	  "http: {listen: \"127.0.0.1:9464\"}\n"
 	  "log: {level: debug, format: json}\n",
 	  "" },
 	{ "the hash key is needed", "batch: 5\n",
@@ -34,8 +35,17 @@ static const struct {
 	  "format\n" },
 	{ "keys are not folded", KEY "Batch: 5\n",
 	  "reconciled.yaml:2:1: Batch: unknown key, nearest known key: batch\n" },
-	{ "http is for later", KEY "http: {listen: \"127.0.0.1:8080\"}\n",
-	  "reconciled.yaml:2:1: http: not supported yet\n" },
+	{ "users of the web server are for later",
+	  KEY "http: {listen: \"127.0.0.1:8080\", users: u, roles: {}, trusted_header: X-User}\n",
+	  "reconciled.yaml:2:34: users: not supported yet\n"
+	  "reconciled.yaml:2:44: roles: not supported yet\n"
+	  "reconciled.yaml:2:55: trusted_header: not supported yet\n" },
+	{ "an unknown key of http", KEY "http: {port: 80}\n",
+	  "reconciled.yaml:2:8: port: unknown key; allowed: listen, users, roles, "
+	  "trusted_header\n" },
+	{ "an address that is a list", KEY "http: {listen: [a]}\n",
+	  "reconciled.yaml:2:16: listen: found a list, allowed: an address like 127.0.0.1:9464 or "
+	  "unix:PATH\n" },
 	{ "durations", KEY "interval: 5 minutes\nmax_verdict_age: 6m\n",
 	  "reconciled.yaml:2:11: interval: found \"5 minutes\", allowed: a duration like 90s, 15m, "
 	  "24h, 30d, from 1s to 1h\n"
@@ -212,6 +222,7 @@ test_defaults(void)
 	tap_str(config->targets_dir, case_path("targets.d"), "targets beside the file");
 	tap_str(config->state_directory, "", "state_directory");
 	tap_int(config->log_level, LOG_LEVEL_INFO, "log.level");
+	tap_ok(!config->http_host && !config->http_socket, "http.listen: nowhere");
 	tap_ok(config_ref(config) == config, "a reference is taken");
 	config_unref(config);
 	config_unref(config);
@@ -240,9 +251,97 @@ static const char dumped[] = "database: \"host=db password=env:DB_PASSWORD\"\n"
 			     "    outbox: 7d\n"
 			     "    idempotency: 7d\n"
 			     "    tallies: 90d\n"
+			     "http:\n"
+			     "    listen: \"unix:/run/r/http\"\n"
 			     "log:\n"
 			     "    level: error\n"
 			     "    format: auto\n";
+
+/* 107 bytes fit into the address of a socket, with the zero behind them. */
+#define TEN "0123456789"
+#define LONGEST "/" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "012345"
+
+static const struct {
+	const char *listen, *problem; /* NULL: none */
+	const char *host;
+	int port;
+	const char *socket;
+} listens[] = {
+	{ "", NULL, NULL, 0, NULL },
+	{ "127.0.0.1:9464", NULL, "127.0.0.1", 9464, NULL },
+	{ "127.3.2.1:1", NULL, "127.3.2.1", 1, NULL },
+	{ "127.1:65535", NULL, "127.0.0.1", 65535, NULL },
+	{ "[::1]:9464", NULL, "::1", 9464, NULL },
+	{ "[0:0:0:0:0:0:0:1]:9464", NULL, "::1", 9464, NULL },
+	{ "localhost:9464", NULL, "localhost", 9464, NULL },
+	{ "unix:/run/reconciled/http", NULL, NULL, 0, "/run/reconciled/http" },
+	{ "unix:" LONGEST, NULL, NULL, 0, LONGEST },
+	{ "unix:" LONGEST "7",
+	  "the path of the socket has 108 bytes, allowed: at most 107", NULL, 0, NULL },
+	{ "unix:",
+	  "the path of the socket does not begin with \"/\"", NULL, 0, NULL },
+	{ "unix:/",
+	  "the path of the socket does not begin with \"/\"", NULL, 0, NULL },
+	{ "unix:run/http",
+	  "the path of the socket does not begin with \"/\"", NULL, 0, NULL },
+	{ "127.0.0.1",
+	  "the port is missing", NULL, 0, NULL },
+	{ "9464",
+	  "the port is missing", NULL, 0, NULL },
+	{ ":9464",
+	  "the host is missing", NULL, 0, NULL },
+	{ "127.0.0.1:0",
+	  "the port is not 1 to 65535", NULL, 0, NULL },
+	{ "127.0.0.1:65536",
+	  "the port is not 1 to 65535", NULL, 0, NULL },
+	{ "127.0.0.1:http",
+	  "the port is not 1 to 65535", NULL, 0, NULL },
+	{ "127.0.0.1:9464/metrics",
+	  "something follows the port", NULL, 0, NULL },
+	{ "::1:9464",
+	  "the host is missing", NULL, 0, NULL },
+	{ "[::1]",
+	  "the port is missing", NULL, 0, NULL },
+	{ "[localhost]:9464",
+	  "the host is no name and no address", NULL, 0, NULL },
+	{ "0.0.0.0:9464",
+	  "nobody logs in there, so it may only be reached from this machine", NULL, 0, NULL },
+	{ "[::]:9464",
+	  "nobody logs in there, so it may only be reached from this machine", NULL, 0, NULL },
+	{ "10.0.0.1:9464",
+	  "nobody logs in there, so it may only be reached from this machine", NULL, 0, NULL },
+	{ "metrics.example.com:9464",
+	  "nobody logs in there, so it may only be reached from this machine", NULL, 0, NULL },
+};
+
+static void
+test_listen_of(size_t i)
+{
+	struct problems *problems = problems_create();
+	char text[400], want[600] = "";
+	struct config *config;
+	char *lines;
+
+	snprintf(text, sizeof(text), KEY "http: {listen: \"%s\"}\n", listens[i].listen);
+	case_write("reconciled.yaml", text);
+	config = config_load(case_path("reconciled.yaml"), CONFIG_SETTINGS, problems);
+	lines = case_lines(problems);
+	if (config) {
+		tap_str(config->http_host, listens[i].host, listens[i].listen);
+		tap_int(config->http_port, listens[i].port, "its port");
+		tap_str(config->http_socket, listens[i].socket, "its socket");
+	}
+	if (listens[i].problem)
+		snprintf(want, sizeof(want),
+			 "reconciled.yaml:2:16: listen: found \"%.60s%s\": %s; allowed: "
+			 "127.0.0.1:PORT, [::1]:PORT, localhost:PORT, unix:PATH\n",
+			 listens[i].listen, strlen(listens[i].listen) > 60 ? "…" : "",
+			 listens[i].problem);
+	tap_str(lines, want, listens[i].problem ? listens[i].listen : "loads");
+	free(lines);
+	config_unref(config);
+	problems_destroy(problems);
+}
 
 /* The dump of a dump is the same, so it is a configuration itself. */
 static void
@@ -255,7 +354,8 @@ test_dump(void)
 					  "instance_name: 'a\"b'\ninterval: 90s\nobserve: true\n"
 					  "policies: /etc/p\ntargets: /etc/t\n"
 					  "state_directory: /var/lib/r\n"
-					  "retention: {operations: 30d}\nlog: {level: error}\n");
+					  "retention: {operations: 30d}\nlog: {level: error}\n"
+					  "http: {listen: \"unix:/run/r/http\"}\n");
 	for (int turn = 0; turn < 2; turn++) {
 		struct config *config = config_load(case_path("reconciled.yaml"),
 						    CONFIG_SETTINGS | CONFIG_SECRETS, problems);
@@ -313,6 +413,8 @@ main(void)
 	test_hash_keys();
 	test_hash_key_file();
 	test_defaults();
+	for (size_t i = 0; i < sizeof(listens) / sizeof(listens[0]); i++)
+		test_listen_of(i);
 	test_dump();
 	test_keys();
 	test_folders();

@@ -16,7 +16,9 @@ static const struct {
 	  HEAD
 	  "insecure: false\nauth: {basic: {user: u, password: \"env:P\"}}\ntls: {ca: ca.pem}\n"
 	  "headers: {X-Version: \"1\"}\ntimeout: {connect: 200ms, total: 2s}\nmax_body: 64KiB\n"
-	  "rate: {concurrent: 2}\nthrottled: [{status: 403, header.x-left: \"0\"}]\n"
+	  "rate: {concurrent: 2, per_second: 5, burst: 3}\n"
+	  "retry: {attempts: 10, backoff: 1ms, max: 5m}\n"
+	  "breaker: {failures: 1, open: 1h, trial: 100}\nthrottled: [{status: 403, header.x-left: \"0\"}]\n"
 	  "broken: {/errors: {present: true}}\n"
 	  "control: {post: /q, reads: true, json: {a: 1}, found: {status: 200, /id: c}}\n",
 	  "" },
@@ -33,20 +35,14 @@ static const struct {
 	  "\"_\", "
 	  "\"-\", \".\"\n" },
 	{ "what comes later, each at its place",
-	  "target: crm\nsocket: /run/a\nbase: https://a.example\nproxy: x\nretry: {attempts: 2}\n"
-	  "breaker: {}\nrate: {per_second: 2, per_minute: 3, burst: 1, concurrent: 1}\n"
+	  "target: crm\nsocket: /run/a\nbase: https://a.example\nproxy: x\n"
 	  "tls: {cert: a, key: b, min: \"1.3\"}\nauth: {oauth2: {token_url: /t}}\n",
 	  "targets.d/crm.yaml:2:1: socket: not supported yet\n"
 	  "targets.d/crm.yaml:4:1: proxy: not supported yet\n"
-	  "targets.d/crm.yaml:5:1: retry: not supported yet\n"
-	  "targets.d/crm.yaml:6:1: breaker: not supported yet\n"
-	  "targets.d/crm.yaml:7:8: per_second: not supported yet\n"
-	  "targets.d/crm.yaml:7:23: per_minute: not supported yet\n"
-	  "targets.d/crm.yaml:7:38: burst: not supported yet\n"
-	  "targets.d/crm.yaml:8:7: cert: not supported yet\n"
-	  "targets.d/crm.yaml:8:16: key: not supported yet\n"
-	  "targets.d/crm.yaml:8:24: min: not supported yet\n"
-	  "targets.d/crm.yaml:9:8: oauth2: not supported yet\n" },
+	  "targets.d/crm.yaml:5:7: cert: not supported yet\n"
+	  "targets.d/crm.yaml:5:16: key: not supported yet\n"
+	  "targets.d/crm.yaml:5:24: min: not supported yet\n"
+	  "targets.d/crm.yaml:6:8: oauth2: not supported yet\n" },
 	{ "files need no base", "target: crm\nfiles: /var/in\n",
 	  "targets.d/crm.yaml:2:1: files: not supported yet\n" },
 	/* secrets: never in the file, never in a message */
@@ -77,6 +73,32 @@ static const struct {
 	/* values */
 	{ "times", HEAD "timeout: {connect: 20s, total: 15s}\n",
 	  "targets.d/crm.yaml:3:10: timeout: connect is longer than total\n" },
+	{ "two rates", HEAD "rate: {per_second: 2, per_minute: 3}\n",
+	  "targets.d/crm.yaml:3:23: per_minute: contradicts per_second, allowed: one of them\n" },
+	{ "a burst of nothing", HEAD "rate: {burst: 2, concurrent: 4}\n",
+	  "targets.d/crm.yaml:3:8: burst: needs per_second or per_minute\n" },
+	{ "rates out of range", HEAD "rate: {per_second: 0, burst: 0, concurrent: 1001}\n",
+	  "targets.d/crm.yaml:3:20: per_second: found \"0\", allowed: 1 to 100000\n"
+	  "targets.d/crm.yaml:3:30: burst: found \"0\", allowed: 1 to 100000\n"
+	  "targets.d/crm.yaml:3:45: concurrent: found \"1001\", allowed: 1 to 1000\n" },
+	{ "a rate as a number", HEAD "rate: 5\n",
+	  "targets.d/crm.yaml:3:7: rate: found \"5\", allowed: a mapping with concurrent, "
+	  "per_second, per_minute, burst\n" },
+	{ "retries", HEAD "retry: {attempts: 11, backoff: 0ms, max: 301s}\n",
+	  "targets.d/crm.yaml:3:19: attempts: found \"11\", allowed: 1 to 10\n"
+	  "targets.d/crm.yaml:3:32: backoff: found \"0ms\", allowed: a duration like 90s, 15m, "
+	  "24h, 30d, from 1ms to 1m\n"
+	  "targets.d/crm.yaml:3:42: max: found \"301s\", allowed: a duration like 90s, 15m, 24h, "
+	  "30d, from 1ms to 5m\n" },
+	{ "a pause above its maximum", HEAD "retry: {backoff: 2s, max: 1500ms}\n",
+	  "targets.d/crm.yaml:3:8: retry: backoff is longer than max\n" },
+	{ "a pause above the usual maximum", HEAD "retry: {backoff: 6s}\n",
+	  "targets.d/crm.yaml:3:8: retry: backoff is longer than max\n" },
+	{ "a breaker", HEAD "breaker: {failures: 0, open: 500ms, trial: 0}\n",
+	  "targets.d/crm.yaml:3:21: failures: found \"0\", allowed: 1 to 1000\n"
+	  "targets.d/crm.yaml:3:30: open: found \"500ms\", allowed: a duration like 90s, 15m, "
+	  "24h, 30d, from 1s to 1h\n"
+	  "targets.d/crm.yaml:3:44: trial: found \"0\", allowed: 1 to 100\n" },
 	{ "sizes", HEAD "max_body: 1MB\n",
 	  "targets.d/crm.yaml:3:11: max_body: found \"1MB\", allowed: bytes like 4096, 64KiB, "
 	  "1MiB, "
@@ -210,6 +232,13 @@ check_loaded(const struct target *target)
 	tap_int(target->total_timeout_us, 15 * SECOND, "total");
 	tap_int(target->max_body_bytes, 1 << 20, "max_body");
 	tap_int(target->concurrent, 8, "concurrent");
+	tap_int(target->rate_count, 0, "no rate");
+	tap_int(target->retry_attempts, 2, "retry.attempts");
+	tap_int(target->retry_backoff_us, 200 * MILLISECOND, "retry.backoff");
+	tap_int(target->retry_max_us, 5 * SECOND, "retry.max");
+	tap_int(target->breaker_failures, 5, "breaker.failures");
+	tap_int(target->breaker_open_us, 30 * SECOND, "breaker.open");
+	tap_int(target->breaker_trial, 1, "breaker.trial");
 	tap_int(target->control_every_us, 5 * MINUTE, "control every");
 	tap_int(target->rules.control->method, METHOD_HEAD, "control");
 	tap_str(target->rules.control->path.text, "/control", "its path");
@@ -250,6 +279,50 @@ test_loaded(void)
 	problems_destroy(problems);
 }
 
+static const struct {
+	const char *rate;
+	int count;
+	int64_t period_us;
+	int burst, concurrent;
+} rates[] = {
+	{ "{concurrent: 3}", 0, MINUTE, 1, 3 },
+	{ "{per_second: 1}", 1, SECOND, 1, 8 },
+	{ "{per_second: 19}", 19, SECOND, 1, 8 },
+	{ "{per_second: 20}", 20, SECOND, 2, 8 },
+	{ "{per_second: 100000}", 100000, SECOND, 10000, 8 },
+	{ "{per_second: 10, burst: 10}", 10, SECOND, 10, 8 },
+	{ "{per_minute: 60}", 60, MINUTE, 1, 8 },
+	{ "{per_minute: 6000, concurrent: 2}", 6000, MINUTE, 10, 2 },
+};
+
+static void
+test_rates(void)
+{
+	struct problems *problems = problems_create();
+
+	setenv("HASH_KEY", "0123456789abcdef0123456789abcdef", 1);
+	case_write("reconciled.yaml", "evidence_hash_key: env:HASH_KEY\n");
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		char text[200];
+		struct config *config;
+		const struct target *target;
+
+		snprintf(text, sizeof(text), HEAD "rate: %s\n", rates[i].rate);
+		case_write("targets.d/crm.yaml", text);
+		config = config_load(case_path("reconciled.yaml"), CONFIG_ALL, problems);
+		target = config ? config_target(config, "crm") : NULL;
+		if (!tap_ok(target != NULL, "%s", rates[i].rate))
+			continue;
+		tap_int(target->rate_count, rates[i].count, "questions");
+		if (target->rate_count > 0)
+			tap_int(target->rate_period_us, rates[i].period_us, "in this time");
+		tap_int(target->rate_burst, rates[i].burst, "at once");
+		tap_int(target->concurrent, rates[i].concurrent, "at a time");
+		config_unref(config);
+	}
+	problems_destroy(problems);
+}
+
 /* A line end in a token would end its header and begin another. */
 static void
 test_line_end(void)
@@ -273,6 +346,7 @@ main(void)
 	}
 	test_bases();
 	test_loaded();
+	test_rates();
 	test_line_end();
 	return case_end();
 }
