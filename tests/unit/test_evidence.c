@@ -102,6 +102,35 @@ test_contents(struct arena *arena)
 	has(text, arena_printf(arena, "\"hashed\":{\"/email\":\"%s\"}", hash), "a hashed value");
 }
 
+#define ABSENT "'absent':{'status':'404','/e':'none'}"
+#define SENDING                                                                                    \
+	"{'probes':[{'get':'/x','found':{'status':'200'}," ABSENT "}],'existence_only':'true',"    \
+	"'absence':{'confirm':'1'},'idempotent':'natural','actions':{'missing':'requeue'}}"
+
+/* Each clause with its result, and another result is another look. */
+static void
+test_clauses(struct arena *arena)
+{
+	static const struct answer found = { 900, 404, "{'e':'none'}", .control = CONTROL_FOUND };
+	char digest[65], other[65];
+	const char *text = play(arena, SENDING, "{}", &found, digest);
+
+	has(text, "\"decided\":\"missing-requeue\"", "the row");
+	has(text,
+	    "\"clauses\":[{\"name\":\"idempotent\",\"ok\":true},{\"name\":\"same_key\",\"ok\":true},"
+	    "{\"name\":\"key_fresh\",\"ok\":true},{\"name\":\"attempt_over\",\"ok\":true},"
+	    "{\"name\":\"wanted\",\"ok\":true},{\"name\":\"undisputed\",\"ok\":true},"
+	    "{\"name\":\"fresh\",\"ok\":true},{\"name\":\"control\",\"ok\":true},"
+	    "{\"name\":\"limits\",\"ok\":true},{\"name\":\"guard\",\"ok\":true}]",
+	    "every clause");
+	text = play(arena, SENDING, "{'entity_state':'cancelled'}", &found, other);
+	has(text, "\"decided\":\"missing-requeue-review\"", "another row");
+	has(text, "{\"name\":\"wanted\",\"ok\":false}", "the clause that does not hold");
+	tap_ok(strcmp(digest, other) != 0, "is another look");
+	text = play(arena, POLICY, OP, &found, other);
+	lacks(text, "clauses", "no clauses where nothing is sent again");
+}
+
 /* HMAC-SHA-256 of RFC 4231, test case 2. */
 static void
 test_hash(void)
@@ -255,6 +284,7 @@ main(void)
 
 	key = hmac_create("0123456789abcdef0123456789abcdef", 32);
 	test_contents(arena);
+	test_clauses(arena);
 	test_hash();
 	test_no_page(arena);
 	test_nothing_asked(arena);
