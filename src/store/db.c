@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One connection on the loop: walks the hosts, notices when it is lost, keeps the deadlines of
- * hosts and statements.
+ * One connection on the loop: what it is made of, its states, and how it ends.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,22 +12,20 @@
 #include "reconciled/base/xalloc.h"
 #include "sqlstate.h"
 
-static void try_host(struct db *db);
-
-static void
-event_release(struct event **event)
+void
+db_release_event(struct event **event)
 {
 	if (*event)
 		event_free(*event);
 	*event = NULL;
 }
 
-/* The socket belongs to libpq: events go first. */
-static void
-disconnect(struct db *db)
+void
+db_disconnect(struct db *db)
 {
-	event_release(&db->socket);
-	event_release(&db->writable);
+	db_release_event(&db->socket);
+	db_release_event(&db->writable);
+	lookup_cancel(TAKE(db->walk.lookup));
 	event_del(db->timer);
 	PQclear(TAKE(db->result));
 	PQfinish(TAKE(db->conn));
@@ -72,135 +69,15 @@ db_lose(struct db *db, const char *why)
 	err_fill(&err, ERR_TRANSIENT, "connection to the database was lost: %s",
 		 line.len > 0 ? strbuf_text(&line) : "closed by the server");
 	strbuf_finish(&line);
-	disconnect(db);
+	db_disconnect(db);
 	log_debug("database connection lost", F_STR("error", err.text));
 	statements_fail_all(db, &err);
 	if (!db->destroyed && db->lost)
 		db->lost(db->lost_owner, &err);
 }
 
-static void
-connect_over(struct db *db, const struct err *err)
-{
-	strbuf_reset(&db->failures);
-	db->connected(db->connected_owner, err);
-	if (!db->destroyed && err && db->state == DB_CLOSED)
-		statements_fail_all(db, err);
-}
-
-static void
-connect_failed(struct db *db)
-{
-	struct err err = { 0 };
-
-	if (db->bad_options.code != ERR_NONE)
-		err = db->bad_options;
-	else
-		err_fill(&err, ERR_TRANSIENT, "could not connect to the database: %s",
-			 strbuf_text(&db->failures));
-	disconnect(db);
-	connect_over(db, &err);
-}
-
-static void
-next_host(struct db *db, const char *why)
-{
-	if (db->failures.len > 0)
-		strbuf_puts(&db->failures, "; ");
-	if (why)
-		sqlstate_add_line(&db->failures, why);
-	disconnect(db);
-	db->state = DB_CONNECTING;
-	db->host++;
-	try_host(db);
-}
-
-/* Severity and code only: the text of a notice may quote data. */
-static void
-on_notice(void *arg, const PGresult *result)
-{
-	const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-
-	log_debug("database notice", F_STR("severity", severity ? severity : ""),
-		  F_STR("sqlstate", sqlstate ? sqlstate : ""));
-}
-
-static void
-connect_done(struct db *db)
-{
-	evutil_socket_t fd = PQsocket(db->conn);
-
-	event_del(db->timer);
-	PQsetnonblocking(db->conn, 1);
-	db->socket = event_new(db->base, fd, EV_READ | EV_PERSIST, statements_on_readable, db);
-	db->writable = event_new(db->base, fd, EV_WRITE, statements_on_writable, db);
-	event_add(db->socket, NULL);
-	db->state = DB_READY;
-	if (db->notified)
-		statements_listen(db);
-	connect_over(db, NULL);
-	if (!db->destroyed)
-		db_step(db);
-}
-
-static void on_connecting(evutil_socket_t fd, short what, void *arg);
-
-/* A new event each time: libpq may have opened another socket. */
-static void
-wait_connecting(struct db *db, short what)
-{
-	event_release(&db->socket);
-	db->socket = event_new(db->base, PQsocket(db->conn), what, on_connecting, db);
-	event_add(db->socket, NULL);
-}
-
-static void
-on_connecting(evutil_socket_t fd, short what, void *arg)
-{
-	struct db *db = arg;
-
-	db_enter(db);
-	event_release(&db->socket);
-	switch (PQconnectPoll(db->conn)) {
-	case PGRES_POLLING_READING:
-		wait_connecting(db, EV_READ);
-		break;
-	case PGRES_POLLING_WRITING:
-		wait_connecting(db, EV_WRITE);
-		break;
-	case PGRES_POLLING_OK:
-		connect_done(db);
-		break;
-	case PGRES_POLLING_FAILED:
-	case PGRES_POLLING_ACTIVE:
-		next_host(db, PQerrorMessage(db->conn));
-		break;
-	}
-	db_leave(db);
-}
-
-static void
-try_host(struct db *db)
-{
-	if (db->host >= db->hosts.count) {
-		connect_failed(db);
-		return;
-	}
-	db->conn = hosts_connect_start(&db->hosts, db->host, &db->options);
-	if (!db->conn)
-		abort(); /* out of memory */
-	if (PQstatus(db->conn) == CONNECTION_BAD) {
-		next_host(db, PQerrorMessage(db->conn));
-		return;
-	}
-	PQsetNoticeReceiver(db->conn, on_notice, NULL);
-	db_set_timer(db, db->options.connect_timeout_us);
-	wait_connecting(db, EV_WRITE);
-}
-
-static void
-add_deadline(struct strbuf *out, int64_t limit_us)
+void
+db_add_deadline(struct strbuf *out, int64_t limit_us)
 {
 	if (limit_us % SECOND == 0)
 		strbuf_printf(out, " within %lld s", (long long)(limit_us / SECOND));
@@ -212,20 +89,12 @@ static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct db *db = arg;
-	struct strbuf why = { 0 };
 
 	db_enter(db);
-	if (db->state == DB_CONNECTING) {
-		hosts_describe(&db->hosts, db->host, &why);
-		strbuf_puts(&why, " failed: no answer");
-		add_deadline(&why, db->options.connect_timeout_us);
-		next_host(db, strbuf_text(&why));
-	} else if (db->state == DB_RUNNING) {
-		strbuf_printf(&why, "no answer to %s", db->first->statement->name);
-		add_deadline(&why, db->options.statement_timeout_us);
-		db_lose(db, strbuf_text(&why));
-	}
-	strbuf_finish(&why);
+	if (db->state == DB_CONNECTING)
+		connect_on_deadline(db);
+	else if (db->state == DB_RUNNING)
+		statements_on_deadline(db);
 	db_leave(db);
 }
 
@@ -243,8 +112,8 @@ db_step(struct db *db)
 		statements_fail_all(db, &closed);
 		break;
 	case DB_CONNECTING:
-		if (!db->conn)
-			try_host(db);
+		if (!db->conn && !db->walk.lookup)
+			connect_walk(db);
 		break;
 	case DB_READY:
 		if (db->first)
@@ -293,13 +162,13 @@ db_destroy(struct db *db)
 	if (!db)
 		return;
 	db->destroyed = true;
-	disconnect(db);
+	db_disconnect(db);
 	statements_tell_given_up(db);
 	statements_fail_all(db, NULL);
-	event_release(&db->timer);
-	event_release(&db->later);
+	db_release_event(&db->timer);
+	db_release_event(&db->later);
 	hosts_finish(&db->hosts);
-	strbuf_finish(&db->failures);
+	connect_finish(db);
 	secret_destroy(db->password);
 	free(db->application_name);
 	if (db->entered == 0)
@@ -311,7 +180,7 @@ db_connect(struct db *db, db_connected_fn *connected, void *owner)
 {
 	assert(db->state == DB_CLOSED);
 	db->state = DB_CONNECTING;
-	db->host = 0;
+	connect_reset(db);
 	db->connected = connected;
 	db->connected_owner = owner;
 	db_set_later(db);
@@ -330,8 +199,7 @@ db_close(struct db *db)
 
 	if (db->state == DB_CLOSED)
 		return;
-	disconnect(db);
-	strbuf_reset(&db->failures);
+	db_disconnect(db);
 	statements_give_up(db, connecting ? db->connected : NULL, db->connected_owner);
 	db_set_later(db);
 }

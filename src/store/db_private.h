@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A connection from inside: db.c makes and loses it, db_statements.c sends over it.
+ * A connection from inside: db.c owns and loses it, db_connect.c makes it, db_statements.c sends
+ * over it.
  */
 #pragma once
 
@@ -11,6 +12,7 @@
 
 #include "db_send.h"
 #include "hosts.h"
+#include "lookup.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/store/db.h"
@@ -26,6 +28,15 @@ struct waiting {
 	struct waiting *next;
 };
 
+/* Where the making of a connection is. */
+struct walk {
+	size_t host;	       /* being tried */
+	struct lookup *lookup; /* of its name, under way */
+	char *addresses[LOOKUP_ADDRESSES_MAX];
+	size_t addresses_count, address; /* of its name; none: it needs no lookup */
+	struct strbuf failures;		 /* of what was tried before */
+};
+
 struct db {
 	struct event_base *base;
 	struct db_options options; /* points to what follows */
@@ -35,9 +46,8 @@ struct db {
 	struct err bad_options; /* told by db_connect */
 	enum db_state state;
 	PGconn *conn;
-	size_t host;		/* being tried */
-	struct strbuf failures; /* of the hosts before it */
-	struct event *socket;	/* connecting: one shot; then EV_READ that stays */
+	struct walk walk;
+	struct event *socket; /* connecting: one shot; then EV_READ that stays */
 	struct event *writable;
 	struct event *timer; /* of the host or the statement */
 	struct event *later; /* what must not happen inside a call */
@@ -67,6 +77,18 @@ void db_step(struct db *db);
 /* Closes the connection and tells everybody who waits, then the owner. */
 void db_lose(struct db *db, const char *why);
 
+/* Closes it, or the making of it, and tells nobody. The socket belongs to libpq: events go first. */
+void db_disconnect(struct db *db);
+void db_release_event(struct event **event);
+void db_add_deadline(struct strbuf *out, int64_t limit_us);
+
+/* db_connect.c: to the first host; on from where the walk is, until something is waited for; over.
+ */
+void connect_reset(struct db *db);
+void connect_walk(struct db *db);
+void connect_on_deadline(struct db *db);
+void connect_finish(struct db *db);
+
 /* db_statements.c. Everybody who waits now learns err; who comes during that waits on. */
 void statements_fail_all(struct db *db, const struct err *err);
 
@@ -78,5 +100,6 @@ void statements_tell_given_up(struct db *db);
 /* Asks for notifications, before anything that waits and is not under way. */
 void statements_listen(struct db *db);
 void statements_send_first(struct db *db);
+void statements_on_deadline(struct db *db);
 void statements_on_readable(evutil_socket_t fd, short what, void *db);
 void statements_on_writable(evutil_socket_t fd, short what, void *db);

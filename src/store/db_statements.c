@@ -214,6 +214,17 @@ flush(struct db *db)
 }
 
 void
+statements_on_deadline(struct db *db)
+{
+	struct strbuf why = { 0 };
+
+	strbuf_printf(&why, "no answer to %s", db->first->statement->name);
+	db_add_deadline(&why, db->options.statement_timeout_us);
+	db_lose(db, strbuf_text(&why));
+	strbuf_finish(&why);
+}
+
+void
 statements_on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct db *db = arg;

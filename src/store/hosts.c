@@ -17,6 +17,17 @@
 
 enum { HOSTS_MAX = 32, SETTINGS_MAX = 64 };
 
+/* A server that vanished without a word is noticed within half a minute, also while nothing is
+ * asked. */
+static const struct default_setting {
+	const char *keyword, *value;
+} usual[] = {
+	{ "keepalives_idle", "10" },
+	{ "keepalives_interval", "5" },
+	{ "keepalives_count", "3" },
+	{ "tcp_user_timeout", "30000" }, /* ms */
+};
+
 static const char *
 option(const PQconninfoOption *options, const char *keyword)
 {
@@ -141,12 +152,12 @@ is_split(const char *keyword)
 }
 
 static void
-fill(struct settings *settings, const struct hosts *hosts, size_t i,
+fill(struct settings *settings, const struct hosts *hosts, const struct host *host,
      const struct db_options *options)
 {
-	const struct host *host = &hosts->list[i];
-
-	if (hosts->count > 1)
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+		set(settings, usual[i].keyword, usual[i].value);
+	if (hosts->count > 1 && !getenv("PGTARGETSESSIONATTRS"))
 		set(settings, "target_session_attrs", "read-write");
 	set(settings, "fallback_application_name", options->application_name);
 	for (const PQconninfoOption *o = hosts->options; o->keyword; o++)
@@ -161,11 +172,13 @@ fill(struct settings *settings, const struct hosts *hosts, size_t i,
 }
 
 PGconn *
-hosts_connect_start(const struct hosts *hosts, size_t i, const struct db_options *options)
+hosts_connect_start(const struct hosts *hosts, size_t i, const char *address,
+		    const struct db_options *options)
 {
 	struct settings settings = { 0 };
 
-	fill(&settings, hosts, i, options);
+	fill(&settings, hosts, &hosts->list[i], options);
+	set(&settings, "hostaddr", address);
 	return PQconnectStartParams(settings.keywords, settings.values, 0);
 }
 
@@ -178,17 +191,19 @@ hosts_connect_wait(const struct hosts *hosts, size_t i, const struct db_options 
 	/* libpq takes less than two seconds for two */
 	snprintf(seconds, sizeof(seconds), "%lld",
 		 (long long)((options->connect_timeout_us + SECOND - 1) / SECOND));
-	fill(&settings, hosts, i, options);
+	fill(&settings, hosts, &hosts->list[i], options);
 	set(&settings, "connect_timeout", seconds);
 	return PQconnectdbParams(settings.keywords, settings.values, 0);
 }
 
 void
-hosts_describe(const struct hosts *hosts, size_t i, struct strbuf *out)
+hosts_describe(const struct hosts *hosts, size_t i, const char *address, struct strbuf *out)
 {
 	const struct host *host = &hosts->list[i];
 	const char *name = host->host ? host->host : host->hostaddr;
 
-	strbuf_printf(out, "connection to server at \"%s\", port %s", name ? name : "(default)",
-		      host->port ? host->port : "5432");
+	strbuf_printf(out, "connection to server at \"%s\"", name ? name : "(default)");
+	if (address)
+		strbuf_printf(out, " (%s)", address);
+	strbuf_printf(out, ", port %s", host->port ? host->port : "5432");
 }

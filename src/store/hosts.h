@@ -31,13 +31,15 @@ bool hosts_parse(struct hosts *ret_hosts, const char *conninfo, struct err *err)
 void hosts_finish(struct hosts *hosts);
 
 /*
- * Begins to connect to host i. Several hosts: only one that accepts writes, unless the connection
- * string says otherwise. Looking up a name blocks.
+ * Begins to connect to host i, at that address of its name (NULL: as the connection string says;
+ * then looking up a name blocks). Several hosts: only one that accepts writes, unless the
+ * connection string says otherwise.
  */
-PGconn *hosts_connect_start(const struct hosts *hosts, size_t i, const struct db_options *options);
+PGconn *hosts_connect_start(const struct hosts *hosts, size_t i, const char *address,
+			    const struct db_options *options);
 
 /* The same, until connected or failed, with libpq's own timeout for each address. */
 PGconn *hosts_connect_wait(const struct hosts *hosts, size_t i, const struct db_options *options);
 
-/* "connection to server at …, port …" for a host that gave no answer. */
-void hosts_describe(const struct hosts *hosts, size_t i, struct strbuf *out);
+/* "connection to server at …, port …" for an address that gave no answer. */
+void hosts_describe(const struct hosts *hosts, size_t i, const char *address, struct strbuf *out);

@@ -1,98 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The connection: hosts that refuse or keep silent (L01), servers that die, turn read-only (D01) or
- * say nothing any more. A relay stands between the server's socket and loopback ports.
+ * say nothing any more.
  */
-#include <arpa/inet.h>
-#include <stdlib.h>
-#include <sys/un.h>
-
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/listener.h>
-
 #include "reconciled/base/secret.h"
+#include "relay.h"
 #include "store_test.h"
 
 static const char *conninfo;
 static PGconn *plain;
-
-struct relay {
-	struct evconnlistener *listener;
-	const char *socket_path;
-	int port;
-	bool silent; /* takes what comes and hands nothing on */
-};
-
-static void
-on_relayed(struct bufferevent *from, void *to)
-{
-	bufferevent_write_buffer(to, bufferevent_get_input(from));
-}
-
-static void
-on_dropped(struct bufferevent *from, void *arg)
-{
-	evbuffer_drain(bufferevent_get_input(from),
-		       evbuffer_get_length(bufferevent_get_input(from)));
-}
-
-static void
-on_relay_over(struct bufferevent *from, short what, void *to)
-{
-	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
-		return;
-	bufferevent_free(from);
-	bufferevent_free(to);
-}
-
-static void
-on_accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int len,
-	    void *arg)
-{
-	const struct relay *relay = arg;
-	struct bufferevent *client = bufferevent_socket_new(test_base(), fd, BEV_OPT_CLOSE_ON_FREE);
-	struct bufferevent *server = bufferevent_socket_new(test_base(), -1, BEV_OPT_CLOSE_ON_FREE);
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s/.s.PGSQL.5432", relay->socket_path);
-	bufferevent_socket_connect(server, (struct sockaddr *)&to, sizeof(to));
-	bufferevent_setcb(client, relay->silent ? on_dropped : on_relayed, NULL, on_relay_over,
-			  server);
-	bufferevent_setcb(server, on_relayed, NULL, on_relay_over, client);
-	bufferevent_enable(client, EV_READ | EV_WRITE);
-	bufferevent_enable(server, EV_READ | EV_WRITE);
-}
-
-static struct relay *
-relay_create(bool silent)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(address);
-	struct relay *relay = calloc(1, sizeof(*relay));
-
-	relay->silent = silent;
-	relay->socket_path = PQhost(plain);
-	relay->listener =
-		evconnlistener_new_bind(test_base(), on_accepted, relay, LEV_OPT_CLOSE_ON_FREE, 8,
-					(struct sockaddr *)&address, sizeof(address));
-	getsockname(evconnlistener_get_fd(relay->listener), (struct sockaddr *)&address, &len);
-	relay->port = ntohs(address.sin_port);
-	return relay;
-}
-
-/* A port that was free a moment ago and where nobody listens. */
-static int
-closed_port(void)
-{
-	struct relay *relay = relay_create(false);
-	int port = relay->port;
-
-	evconnlistener_free(relay->listener);
-	free(relay);
-	return port;
-}
 
 static struct err
 try(const char *to, int64_t timeout_us, struct db **ret_db)
@@ -110,7 +26,7 @@ try(const char *to, int64_t timeout_us, struct db **ret_db)
 static void
 test_unreachable(void)
 {
-	int port = closed_port();
+	int port = relay_closed_port();
 	struct db *db;
 	struct err err =
 		try(test_format("host=127.0.0.1 port=%d password=sesame", port), SECOND, &db);
@@ -136,48 +52,52 @@ test_unreachable(void)
 static void
 test_silent(void)
 {
-	struct relay *silent = relay_create(true);
+	struct relay *silent = relay_create_silent("127.0.0.1", 0);
 	struct db *db;
-	struct err err =
-		try(test_format("host=127.0.0.1 port=%d", silent->port), 200 * MILLISECOND, &db);
+	struct err err = try(test_format("host=127.0.0.1 port=%d", relay_port(silent)),
+			     200 * MILLISECOND, &db);
 
 	tap_int(err.code, ERR_TRANSIENT, "a silent host");
 	tap_ok(strstr(err.text, "no answer within 200 ms") &&
-		       strstr(err.text, test_format("%d", silent->port)),
+		       strstr(err.text, test_format("%d", relay_port(silent))),
 	       "is named");
 	tap_ok(!db_is_connected(db), "and not connected");
 	db_destroy(db);
+	relay_destroy(silent);
 }
 
 static void
 test_l01_two_hosts(void)
 {
-	struct relay *good = relay_create(false), *silent = relay_create(true);
-	int refusing = closed_port();
+	struct relay *good = relay_create(PQhost(plain), "127.0.0.1", 0);
+	struct relay *silent = relay_create_silent("127.0.0.1", 0);
+	int refusing = relay_closed_port();
 	struct db *db;
 	struct err err = try(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres "
 					 "dbname=db sslmode=prefer",
-					 refusing, good->port),
+					 refusing, relay_port(good)),
 			     5 * SECOND, &db);
 
 	tap_int(err.code, ERR_NONE, "L01: the first host refuses, the second answers");
 	db_destroy(db);
 	err = try(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db",
-			      silent->port, good->port),
+			      relay_port(silent), relay_port(good)),
 		  3 * SECOND, &db);
 	tap_int(err.code, ERR_NONE, "L01: the first host is silent, the second answers");
 	db_destroy(db);
-	err = try(test_format("host=localhost port=%d user=postgres dbname=db", good->port),
+	err = try(test_format("host=localhost port=%d user=postgres dbname=db", relay_port(good)),
 		  5 * SECOND, &db);
 	tap_int(err.code, ERR_NONE, "L01: one name, ::1 closed, 127.0.0.1 open");
 	db_destroy(db);
 	err = try(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=db",
-			      refusing, silent->port),
+			      refusing, relay_port(silent)),
 		  200 * MILLISECOND, &db);
 	tap_ok(strstr(err.text, test_format("%d", refusing)) &&
-		       strstr(err.text, test_format("%d", silent->port)),
+		       strstr(err.text, test_format("%d", relay_port(silent))),
 	       "when none is left, each is named");
 	db_destroy(db);
+	relay_destroy(good);
+	relay_destroy(silent);
 }
 
 static void
@@ -371,6 +291,7 @@ test_q04_notified(void)
 	db_on_lost(db, told_done, &lost);
 	fetch(db, &told);
 	test_wait(&told, 1); /* after LISTEN */
+	due_rows_destroy(told.rows);
 	test_sql(plain, "NOTIFY reconciled, 'sync_customer'");
 	wait_heard(&heard, 1);
 	tap_str(heard.payload, "sync_customer", "with the type");
@@ -380,6 +301,7 @@ test_q04_notified(void)
 	tap_ok(db_connect_wait(db, &err), "connected again");
 	fetch(db, &told);
 	test_wait(&told, 2);
+	due_rows_destroy(told.rows);
 	test_sql(plain, "NOTIFY reconciled");
 	wait_heard(&heard, 2);
 	tap_str(heard.payload, "", "Q04: it listens on the new connection");

@@ -21,7 +21,7 @@ struct db_options {
 	const char *conninfo;	       /* conninfo or URI; may name several hosts */
 	const struct secret *password; /* or NULL */
 	const char *application_name;
-	int64_t connect_timeout_us;   /* for each host */
+	int64_t connect_timeout_us;   /* for each address, and for looking up a name */
 	int64_t statement_timeout_us; /* client side: then the connection is given up */
 };
 
