@@ -23,7 +23,7 @@ CLONE_NEWNET = 0x40000000
 SOCKETS = "/srv/postgresql"  # where the container sees the directory of the server's socket
 
 
-def until(holds, what, seconds=60):
+def until(holds, what, seconds=30):
     """Wait until holds() is true; its value."""
     deadline = time.monotonic() + seconds
     while True:
