@@ -23,8 +23,10 @@ control_init(struct control *control)
 void
 control_finish(struct control *control)
 {
-	if (control->asking)
+	if (control->asking) {
 		http_cancel(&control->query);
+		gate_give(control->gate, control->ticket);
+	}
 	arena_destroy(control->arena);
 	*control = (struct control){ 0 };
 }
@@ -70,25 +72,34 @@ on_answer(void *owner, const struct reading *reading)
 {
 	struct control *control = owner;
 	enum control_state seen = reading->kind == READING_FOUND ? CONTROL_FOUND : CONTROL_LOST;
-	bool changed = control->answered ? seen != control->state : seen == CONTROL_LOST;
+	bool changed = control->known ? seen != control->state : seen == CONTROL_LOST;
 
+	gate_note(control->gate, control->ticket, reading, control->began_us);
 	control->state = seen;
 	control->asking = false;
-	control->answered = true;
+	control->known = true;
 	plan(control);
 	if (changed)
 		report_change(control, reading);
-	limits_give(control->limits);
-	control->settled(control->owner);
+	control->settled(control->owner, reading);
+}
+
+static bool
+is_time(const struct control *control)
+{
+	int64_t now_us = clock_monotonic_us();
+
+	return now_us >= control->ask_at_us || gate_is_due_for_trial(control->gate, now_us);
 }
 
 void
 control_step(struct control *control)
 {
-	if (control->probe == NULL || control->asking ||
-	    clock_monotonic_us() < control->ask_at_us || !limits_take(control->limits))
+	if (control->probe == NULL || control->asking || !is_time(control) ||
+	    !gate_take(control->gate, &control->ticket))
 		return;
 	control->asking = true;
+	control->began_us = clock_monotonic_us();
 	arena_reset(control->arena);
 	control->query = (struct http_query){ .arena = control->arena,
 					      .probe = control->probe,
@@ -102,6 +113,17 @@ control_is_settled(const struct control *control)
 {
 	if (control->probe == NULL)
 		return true;
-	return control->answered &&
+	if (control->asking && control->gate->breaker.state == BREAKER_HALF_OPEN)
+		return false;
+	return control->answered_us != 0 &&
 	       clock_monotonic_us() - control->answered_us < 2 * control->every_us;
+}
+
+void
+control_inherit(struct control *control, const struct control *before)
+{
+	if (control->probe == NULL || before->probe == NULL)
+		return;
+	control->state = before->state;
+	control->known = before->known;
 }

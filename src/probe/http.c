@@ -292,6 +292,17 @@ http_start(struct http_peer *peer, struct http_query *query)
 	query->transfer = transfer_start(peer->curl, &sent, on_transfer, query);
 }
 
+const struct reading *
+http_unasked(struct http_peer *peer, struct http_query *query, enum reason reason)
+{
+	struct response *response = arena_new(query->arena, struct response);
+
+	*response = (struct response){ .fault = reason };
+	query->request = request_render(query->arena, query->probe, query->op);
+	return reading_judge(query->arena, peer->rules, query->probe, query->op, query->request,
+			     response);
+}
+
 void
 http_cancel(struct http_query *query)
 {

@@ -32,4 +32,8 @@ struct http_peer *http_peer_create(struct curl_loop *curl,
 void http_peer_destroy(struct http_peer *peer);
 
 void http_start(struct http_peer *peer, struct http_query *query);
+
+/* The reading of a question that was not sent: unavailable, for this reason. */
+const struct reading *http_unasked(struct http_peer *peer, struct http_query *query,
+				   enum reason reason);
 void http_cancel(struct http_query *query);

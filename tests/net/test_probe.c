@@ -166,10 +166,9 @@ test_answers(void)
 	begin();
 
 	struct probe_target_options with = options("http", server.plain, "");
-	struct probe_target *target = probe_engine_add(engine, &with);
 
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-		struct seen seen = ask(target, answers[i].path);
+		struct seen seen = ask_with(&with, answers[i].path);
 
 		expect(&seen, answers[i].kind, answers[i].reason, answers[i].id);
 		tap_ok(seen.control == CONTROL_NONE, "%s: no control", answers[i].id);

@@ -40,9 +40,10 @@ struct probe_target_options {
 	int rate_count; /* in rate_period_us; 0: no limit */
 	int64_t rate_period_us;
 	int rate_burst;
-	int retry_attempts; /* within one reading, the first included */
-	int64_t retry_backoff_us, retry_max_us;
-	int breaker_failures, breaker_trial;
+	int retry_attempts; /* within one reading, the first included; 0: as 1 */
+	int64_t retry_backoff_us, retry_max_us; /* the first pause; all pauses of a reading */
+	int breaker_failures;			/* in a row; 0: it never opens */
+	int breaker_trial;
 	int64_t breaker_open_us;
 };
 
@@ -56,7 +57,7 @@ struct probe_question {
 };
 
 /* Exactly once per probe that was not cancelled, from the loop, never from inside probe_start.
- * began_us: CLOCK_MONOTONIC when the request left. */
+ * began_us: CLOCK_MONOTONIC when the request left, the last one where it was repeated. */
 typedef void probe_done_fn(void *owner, const struct reading *reading, enum control_state control,
 			   int64_t began_us);
 
@@ -75,14 +76,14 @@ int probe_target_free(struct probe_target *target);
 
 /*
  * One of how many equal parts of the target's limits is ours; parts 0: none. Whole targets
- * (part 0 of 1) from the start. What is under way beyond a smaller part runs to its end.
+ * (part 0 of 1) from the start. What is under way beyond a smaller part runs to its end. The caller
+ * sees to it that parts is not above concurrent: one instance has the whole target then.
  */
 void probe_target_set_part(struct probe_target *target, int part, int parts);
 
-/*
- * How long nothing can be started, as far as is known: 0 now or as soon as an answer comes, else
- * the rest of what the target asked for (Retry-After, a used up rate) or of the open breaker.
- */
+/* How long nothing can be started, as far as is known: 0 now or as soon as an answer comes, else
+ * the rest of what the target asked for (Retry-After, a used up rate) or of the open breaker; an
+ * hour when no part is ours. */
 int64_t probe_target_closed_us(const struct probe_target *target);
 
 enum breaker_state { BREAKER_CLOSED, BREAKER_HALF_OPEN, BREAKER_OPEN };
@@ -109,7 +110,8 @@ void probe_engine_on_answered(struct probe_engine *engine, probe_answered_fn *an
 typedef void probe_ready_fn(void *owner, struct probe_target *target);
 void probe_engine_on_ready(struct probe_engine *engine, probe_ready_fn *ready, void *owner);
 
-/* Needs a free slot; from inside done there is one. Cannot fail: what goes wrong is a reading. */
+/* Needs a free slot, or is called from inside done; there it waits its turn where the rate or a
+ * pause of up to retry_max_us holds it back. Cannot fail: what goes wrong is a reading. */
 struct probe_run *probe_start(struct probe_target *target, const struct probe_question *question,
 			      probe_done_fn *done, void *owner);
 void probe_cancel(struct probe_run *run); /* done will not be called */
