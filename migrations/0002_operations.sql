@@ -30,9 +30,11 @@ CREATE TABLE reconcile.operations (
 	snoozed_until timestamptz,
 	closed_at timestamptz,
 	disputed boolean NOT NULL DEFAULT false,
+	look_first boolean NOT NULL DEFAULT false,
 	attempts int NOT NULL DEFAULT 0,
 	requeues int NOT NULL DEFAULT 0,
 	suspect int NOT NULL DEFAULT 0,
+	postponed int NOT NULL DEFAULT 0,
 	sent_at timestamptz,
 	attempt_until timestamptz,
 	next_attempt_at timestamptz,
@@ -68,11 +70,14 @@ CREATE TABLE reconcile.operations (
 -- that a row which is closed leaves them and enters none.
 CREATE INDEX operations_due ON reconcile.operations (operation_type, due_at, operation_id)
 	WHERE due_at IS NOT NULL;
+-- In flight when an instance died: asked alone.
+CREATE INDEX operations_suspect ON reconcile.operations (operation_type, due_at, operation_id)
+	WHERE suspect > 0 AND due_at IS NOT NULL;
 CREATE INDEX operations_open ON reconcile.operations (entity_id, entity_type, scope)
 	WHERE closed_at IS NULL;
 CREATE INDEX operations_claimable ON reconcile.operations
 	(operation_type, coalesce(next_attempt_at, created_at), operation_id)
-	WHERE status IN ('pending', 'retry_scheduled') AND superseded_by IS NULL;
+	WHERE status IN ('pending', 'retry_scheduled') AND superseded_by IS NULL AND NOT look_first;
 CREATE INDEX operations_review ON reconcile.operations (operation_type, operation_id)
 	WHERE status = 'manual_review';
 -- Found correct while their type is observed only: not asked again until it is enforced.

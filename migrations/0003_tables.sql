@@ -25,6 +25,10 @@ CREATE TABLE reconcile.operation_types (
 	verify_after interval,
 	verify_share numeric NOT NULL DEFAULT 1 CHECK (verify_share BETWEEN 0 AND 1),
 	watch interval,
+	guard_window interval NOT NULL DEFAULT '10 min',
+	guard_max int NOT NULL DEFAULT 20 CHECK (guard_max >= 0),
+	guard_share numeric NOT NULL DEFAULT 0.5 CHECK (guard_share BETWEEN 0 AND 1),
+	guard_sample int NOT NULL DEFAULT 10 CHECK (guard_sample >= 1),
 	paused boolean NOT NULL DEFAULT false,
 	paused_at timestamptz,
 	paused_by text,
@@ -65,7 +69,8 @@ CREATE TABLE reconcile.guards (
 	release_reason text,
 	PRIMARY KEY (kind, name, tripped_at)
 );
-CREATE INDEX guards_tripped ON reconcile.guards (kind, name) WHERE released_at IS NULL;
+-- Whoever trips it second finds it tripped.
+CREATE UNIQUE INDEX guards_tripped ON reconcile.guards (kind, name) WHERE released_at IS NULL;
 
 CREATE TABLE reconcile.budgets (
 	operation_type text COLLATE "C" PRIMARY KEY,
@@ -80,12 +85,15 @@ CREATE TABLE reconcile.tallies (
 	class text COLLATE "C" NOT NULL,
 	action text COLLATE "C" NOT NULL,
 	n bigint NOT NULL,
+	counted bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (instance_id, minute, operation_type, class, action)
 ) WITH (
 	fillfactor = 70,
 	autovacuum_vacuum_scale_factor = 0,
 	autovacuum_vacuum_threshold = 5000
 );
+-- Not partial on what is counted: rows are counted up in place, and the index must not care.
+CREATE INDEX tallies_type ON reconcile.tallies (operation_type, minute);
 CREATE INDEX tallies_minute ON reconcile.tallies USING brin (minute)
 	WITH (pages_per_range = 8, autosummarize = on);
 
@@ -114,5 +122,7 @@ CREATE TABLE reconcile.idempotency_records (
 ) WITH (fillfactor = 80);
 CREATE INDEX idempotency_records_unsettled ON reconcile.idempotency_records (operation_id)
 	WHERE status IN ('processing', 'pending');
+CREATE INDEX idempotency_records_conflicts ON reconcile.idempotency_records (conflicts)
+	WHERE conflicts > 0;
 CREATE INDEX idempotency_records_expiry ON reconcile.idempotency_records (expires_at)
 	WHERE status IN ('completed', 'failed');

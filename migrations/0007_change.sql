@@ -71,6 +71,10 @@ BEGIN
 	t.attempts_delay := elapsed(coalesce(t.attempts_delay, '1 min'));
 	t.attempts_factor := coalesce(t.attempts_factor, 2);
 	t.version_order := coalesce(t.version_order, 'integer');
+	t.guard_window := elapsed(coalesce(t.guard_window, '10 min'));
+	t.guard_max := coalesce(t.guard_max, 20);
+	t.guard_share := coalesce(t.guard_share, 0.5);
+	t.guard_sample := coalesce(t.guard_sample, 10);
 	RETURN t;
 END
 $$;
@@ -118,9 +122,10 @@ END
 $$;
 
 -- Writes o, a locked row with what shall be different, over the revision it was read at. judged:
--- the journal row carries class and reason of o.
+-- the journal row carries class and reason of o. Without an actor it is the application.
 CREATE FUNCTION reconcile.change(o reconcile.operations, was text, event text, at timestamptz,
-	evidence text DEFAULT NULL, action text DEFAULT NULL, judged boolean DEFAULT false)
+	evidence text DEFAULT NULL, action text DEFAULT NULL, judged boolean DEFAULT false,
+	actor text DEFAULT NULL)
 RETURNS reconcile.operations
 LANGUAGE plpgsql
 SET search_path = reconcile, pg_temp
@@ -133,7 +138,8 @@ BEGIN
 			entity_state = o.entity_state, remote_id = o.remote_id,
 			superseded_by = o.superseded_by, first_sent_at = o.first_sent_at,
 			closed_reason = o.closed_reason, snoozed_until = o.snoozed_until,
-			closed_at = o.closed_at, attempts = o.attempts, sent_at = o.sent_at,
+			closed_at = o.closed_at, disputed = o.disputed, attempts = o.attempts,
+			sent_at = o.sent_at,
 			attempt_until = o.attempt_until, next_attempt_at = o.next_attempt_at,
 			status = o.status, class = o.class, reason = o.reason, earning = o.earning,
 			recommended_action = o.recommended_action, absent_since = o.absent_since,
@@ -144,7 +150,8 @@ BEGIN
 	), j AS (
 		INSERT INTO journal (operation_id, revision, at, actor, event, from_status, to_status,
 			class, reason, action, evidence, elapsed_ms)
-		SELECT u.operation_id, u.revision, change.at, actor(), change.event, was, u.status,
+		SELECT u.operation_id, u.revision, change.at, coalesce(change.actor, actor()),
+			change.event, was, u.status,
 			CASE WHEN judged THEN u.class END, CASE WHEN judged THEN u.reason END,
 			change.action, change.evidence,
 			CASE WHEN u.status = 'confirmed' AND was <> 'confirmed'

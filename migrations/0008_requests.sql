@@ -179,8 +179,10 @@ BEGIN
 		o.sent_at := at;
 	END IF;
 	o.disputed := false;
+	o.look_first := false;
 	o.requeues := 0;
 	o.suspect := 0;
+	o.postponed := 0;
 	o.absences := 0;
 	o.inconclusive := 0;
 	o.checks := 0;

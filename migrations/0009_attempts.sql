@@ -135,6 +135,9 @@ BEGIN
 	ELSIF o.next_attempt_at > at THEN
 		PERFORM refuse('RC422', format('operation "%s" waits until %s', operation_id,
 			rfc3339(o.next_attempt_at)));
+	ELSIF o.look_first THEN
+		PERFORM refuse('RC422', format('operation "%s" may have been sent before the database'
+			' was restored: it waits for a look at the target', operation_id));
 	END IF;
 	RETURN begin_attempt(o, span, at, worker, request_ref, traceparent);
 END
@@ -147,7 +150,7 @@ LANGUAGE sql IMMUTABLE
 SET search_path = reconcile, pg_temp
 RETURN (SELECT 'SELECT ready_at, operation_id FROM (' || string_agg(format(
 		'(SELECT operation_id, coalesce(next_attempt_at, created_at) AS ready_at'
-		' FROM operations WHERE operation_type = %L AND superseded_by IS NULL'
+		' FROM operations WHERE operation_type = %L AND superseded_by IS NULL AND NOT look_first'
 		' AND status IN (''pending'', ''retry_scheduled'')'
 		' AND coalesce(next_attempt_at, created_at) <= $1'
 		' AND (coalesce(next_attempt_at, created_at), operation_id) > ($2, $3)'
@@ -190,7 +193,7 @@ BEGIN
 			after_id := waiting.operation_id;
 			SELECT * INTO o FROM operations k
 			WHERE k.operation_id = after_id AND k.status IN ('pending', 'retry_scheduled')
-				AND k.superseded_by IS NULL
+				AND k.superseded_by IS NULL AND NOT k.look_first
 			FOR UPDATE SKIP LOCKED;
 			CONTINUE WHEN NOT FOUND;
 			at := clock_timestamp();

@@ -64,6 +64,7 @@ cases (kind, operation_id, since) AS (
 	FROM reconcile.operation_types t, reconcile.operations o, clock
 	WHERE o.operation_type = t.operation_type
 		AND o.status IN ('pending', 'retry_scheduled') AND o.superseded_by IS NULL
+		AND NOT o.look_first
 		AND coalesce(o.next_attempt_at, o.created_at)
 			< clock.at - coalesce(t.pickup_window, t.latency_window)
 		AND (o.deadline_at IS NULL OR o.deadline_at >= clock.at)

@@ -35,7 +35,9 @@ COMMENT ON COLUMN reconcile.operations.absent_since IS 'time of the first counte
 COMMENT ON COLUMN reconcile.operations.earning IS 'class whose run absences and absent_since count';
 COMMENT ON COLUMN reconcile.operations.evidence_digest IS 'SHA-256 of what the last journalled look saw, times and sizes aside';
 COMMENT ON COLUMN reconcile.operations.inconclusive IS 'looks without verdict since the last conclusive one, although the target answered';
-COMMENT ON COLUMN reconcile.operations.suspect IS 'times it was in flight when an instance died';
+COMMENT ON COLUMN reconcile.operations.suspect IS 'times it was in flight when an instance died, since the last recorded look';
+COMMENT ON COLUMN reconcile.operations.postponed IS 'times in a row that an answer was too old for the correction it asks for';
+COMMENT ON COLUMN reconcile.operations.look_first IS 'may have been sent in a history that the database has lost: no attempt begins before a look';
 COMMENT ON COLUMN reconcile.operations.disputed IS 'another effect, or several, was seen since the first send, or a look could not be stored: only a person confirms it';
 COMMENT ON COLUMN reconcile.operations.class IS 'last verdict; null while there is none';
 COMMENT ON COLUMN reconcile.operations.reason IS 'why, as a stable word; without a class: why there is no verdict yet';
@@ -121,8 +123,12 @@ COMMENT ON COLUMN reconcile.operation_types.version_order IS 'integer, time, dot
 COMMENT ON COLUMN reconcile.operation_types.verify_after IS 'when a confirmation by a worker is checked; null: never';
 COMMENT ON COLUMN reconcile.operation_types.verify_share IS 'for which share of the operations, 0 to 1';
 COMMENT ON COLUMN reconcile.operation_types.watch IS 'how long late effects are looked for after requeue, close, compensate, discard';
+COMMENT ON COLUMN reconcile.operation_types.guard_window IS 'length of a window in which automatic actions are counted';
+COMMENT ON COLUMN reconcile.operation_types.guard_max IS 'automatic actions other than confirm in one window';
+COMMENT ON COLUMN reconcile.operation_types.guard_share IS 'share of missing and divergent verdicts above which nothing is done, 0 to 1';
+COMMENT ON COLUMN reconcile.operation_types.guard_sample IS 'verdicts from which on the share is looked at';
 COMMENT ON COLUMN reconcile.operation_types.paused IS 'operations of this type are left alone; never touched by a reload';
-COMMENT ON COLUMN reconcile.operation_types.paused_at IS 'since when';
+COMMENT ON COLUMN reconcile.operation_types.paused_at IS 'when it was paused or resumed last';
 COMMENT ON COLUMN reconcile.operation_types.paused_by IS 'by whom';
 COMMENT ON COLUMN reconcile.operation_types.pause_reason IS 'why';
 COMMENT ON COLUMN reconcile.operation_types.updated_at IS 'when the daemon wrote it last';
@@ -146,12 +152,12 @@ COMMENT ON COLUMN reconcile.instances.in_flight IS 'operations that it is asking
 
 COMMENT ON TABLE reconcile.guards IS 'guards that tripped; in force until released';
 COMMENT ON COLUMN reconcile.guards.kind IS 'type: too many actions of one type; rewind: the database lost commits';
-COMMENT ON COLUMN reconcile.guards.name IS 'the type, or the instance that noticed';
+COMMENT ON COLUMN reconcile.guards.name IS 'the type, or "database"';
 COMMENT ON COLUMN reconcile.guards.tripped_at IS 'since when';
-COMMENT ON COLUMN reconcile.guards.reason IS 'which limit was reached';
-COMMENT ON COLUMN reconcile.guards.count IS 'actions or verdicts counted then';
+COMMENT ON COLUMN reconcile.guards.reason IS 'max or share: the limit that was reached; beats: the database was behind an instance';
+COMMENT ON COLUMN reconcile.guards.count IS 'of max: actions taken and wanted in the window; of share: verdicts; of beats: how many are missing';
 COMMENT ON COLUMN reconcile.guards.share IS 'share of missing and divergent verdicts then, 0 to 1';
-COMMENT ON COLUMN reconcile.guards.action_limit IS 'actions that a release lets through';
+COMMENT ON COLUMN reconcile.guards.action_limit IS 'actions that the release lets through, whatever the limits say';
 COMMENT ON COLUMN reconcile.guards.let_through IS 'actions let through so far';
 COMMENT ON COLUMN reconcile.guards.released_at IS 'when it was released; null: in force';
 COMMENT ON COLUMN reconcile.guards.released_by IS 'by whom';
@@ -169,6 +175,7 @@ COMMENT ON COLUMN reconcile.tallies.operation_type IS 'the type';
 COMMENT ON COLUMN reconcile.tallies.class IS 'verdict, also waiting and inconclusive';
 COMMENT ON COLUMN reconcile.tallies.action IS 'what was done';
 COMMENT ON COLUMN reconcile.tallies.n IS 'how often';
+COMMENT ON COLUMN reconcile.tallies.counted IS 'those of them that the guard counts: verdicts on operations that were still under way';
 
 COMMENT ON TABLE reconcile.idempotency_records IS 'one row for each key of a caller: who works on it, and the answer to repeat';
 COMMENT ON COLUMN reconcile.idempotency_records.scope IS 'tenant or actor; keys of different scopes do not meet';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one row shape of fetch_due.sql and fetch_ids.sql: columns in this order.
+ * The one row shape of fetch_due.sql, fetch_suspect.sql and fetch_ids.sql: columns in this order.
  */
 #pragma once
 
@@ -40,5 +40,8 @@ enum due_column {
 	DUE_REASON,
 	DUE_RECOMMENDED_ACTION,
 	DUE_EVIDENCE_DIGEST,
+	DUE_POSTPONED,
+	DUE_SUSPECT,
+	DUE_LOOK_FIRST,
 	DUE_COLUMNS,
 };

@@ -16,7 +16,7 @@
 #include "reconciled/core/value.h"
 #include "reconciled/store/work.h"
 
-extern const struct sql_statement sql_fetch_due, sql_fetch_ids;
+extern const struct sql_statement sql_fetch_due, sql_fetch_ids, sql_fetch_suspect;
 
 struct due_rows {
 	PGresult *result;
@@ -65,7 +65,34 @@ store_fetch_due(struct db *db, const struct due_request *request, store_due_fn *
 	params_int8(&params, pg_time_from_us(request->after_due_us)); /* TIME_NONE: -infinity */
 	params_text(&params, request->after_id ? request->after_id : "");
 	params_int4(&params, request->limit);
+	params_int4(&params, request->share_count > 1 ? request->share_count : 1);
+	params_int4(&params, request->share_index);
+	params_bool(&params, request->leave_suspects);
+	params_text(&params, request->note_instance_id);
+	params_texts(&params, request->in_flight, request->in_flight_count);
 	send(db, &sql_fetch_due, &params, &(struct fetch){ done, owner });
+}
+
+static void
+params_numbers(struct params *params, const int *numbers, size_t count)
+{
+	params_array_begin(params, ELEMENT_INT4, count);
+	for (size_t i = 0; i < count; i++)
+		params_add_int4(params, numbers[i]);
+	params_array_end(params);
+}
+
+void
+store_fetch_suspect(struct db *db, const struct suspect_request *request, store_due_fn *done,
+		    void *owner)
+{
+	struct params params = { 0 };
+
+	params_texts(&params, request->types, request->types_count);
+	params_numbers(&params, request->share_index, request->types_count);
+	params_numbers(&params, request->share_count, request->types_count);
+	params_text(&params, request->note_instance_id);
+	send(db, &sql_fetch_suspect, &params, &(struct fetch){ done, owner });
 }
 
 void
@@ -248,5 +275,8 @@ due_rows_decode(const struct due_rows *rows, size_t i, struct arena *arena,
 		.reason = get_text(&row, DUE_REASON),
 		.recommended_action = get_text(&row, DUE_RECOMMENDED_ACTION),
 		.evidence_digest = get_hex(&row, DUE_EVIDENCE_DIGEST),
+		.postponed = get_int4(&row, DUE_POSTPONED),
+		.suspect = get_int4(&row, DUE_SUSPECT),
+		.look_first = get_bool(&row, DUE_LOOK_FIRST),
 	};
 }

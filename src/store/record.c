@@ -9,7 +9,7 @@
 
 #include "db_send.h"
 #include "reconciled/base/xalloc.h"
-#include "reconciled/store/work.h"
+#include "reconciled/store/record.h"
 #include "record_encode.h"
 
 extern const struct sql_statement sql_record;
@@ -55,6 +55,21 @@ get_int8(const PGresult *result, int row, int column)
 	return (int64_t)be64toh(number);
 }
 
+static int
+get_int4(const PGresult *result, int row, int column)
+{
+	uint32_t number;
+
+	memcpy(&number, PQgetvalue(result, row, column), sizeof(number));
+	return (int)be32toh(number);
+}
+
+static const enum record_outcome outcomes[] = {
+	[1] = RECORD_DONE,
+	[2] = RECORD_HELD,
+	[3] = RECORD_LATE,
+};
+
 static void
 read_results(const PGresult *result, const struct recording *recording,
 	     struct record_result *results)
@@ -64,8 +79,8 @@ read_results(const PGresult *result, const struct recording *recording,
 
 		assert(place >= 1 && place <= recording->count);
 		results[recording->order[place - 1]] = (struct record_result){
-			.outcome = RECORD_DONE,
-			.revision = get_int8(result, i, 1),
+			.outcome = outcomes[get_int4(result, i, 1)],
+			.revision = PQgetisnull(result, i, 2) ? 0 : get_int8(result, i, 2),
 		};
 	}
 }

@@ -5,7 +5,7 @@
 #include "record_encode.h"
 #include "params.h"
 #include "reconciled/base/attributes.h"
-#include "reconciled/store/work.h"
+#include "reconciled/store/record.h"
 
 typedef void add_fn(struct params *params, const struct record_row *row);
 
@@ -57,6 +57,13 @@ ADD(journal_reason, params_add_text(params, row->journal_reason))
 ADD(event_type, params_add_text(params, row->outbox_type))
 ADD(tally_class, add_class_name(params, row->tally_class))
 ADD(due_was, params_add_time(params, row->due_was_us))
+ADD(operation_type, params_add_text(params, row->operation_type))
+ADD(guarded, params_add_bool(params, row->guarded))
+ADD(not_after, params_add_time(params, row->carry_out_until_us == 0 ? TIME_NONE
+								     : row->carry_out_until_us))
+ADD(requeue, params_add_bool(params, row->requeue))
+ADD(next_attempt_in, params_add_int8(params, row->next_attempt_in_us))
+ADD(postponed, params_add_int4(params, row->postponed))
 ADD(tally_action, params_add_text(params, action_name(row->tally_action)))
 
 static const struct {
@@ -92,6 +99,12 @@ static const struct {
 	{ ELEMENT_TEXT, add_tally_class },
 	{ ELEMENT_TEXT, add_tally_action },
 	{ ELEMENT_TIME, add_due_was },
+	{ ELEMENT_TEXT, add_operation_type },
+	{ ELEMENT_BOOL, add_guarded },
+	{ ELEMENT_TIME, add_not_after },
+	{ ELEMENT_BOOL, add_requeue },
+	{ ELEMENT_INT8, add_next_attempt_in },
+	{ ELEMENT_INT4, add_postponed },
 };
 
 void

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which changes are announced, and that worker and reconciler write the same."""
 
-import pathlib
-import re
-
 import pytest
-
-RECORD = pathlib.Path(__file__).resolve().parents[2] / "src" / "store" / "sql" / "record.sql"
+from statements import record
 
 # event_type(from, to, event of the journal), by hand
 TYPES = [
@@ -77,17 +73,6 @@ def test_only_events_that_somebody_waits_for_are_to_be_delivered(call, one, root
     assert one(read, "untold1") == {"deliver_to": None, "now": None}
 
 
-def record(connection, **look):
-    """The daemon's statement with one look."""
-    statement = re.sub(r"\$(\d+)", r"%(p\1)s", RECORD.read_text().replace("%", "%%"))
-    names = ("operation_id revision checks changed from_status to_status class reason"
-             " recommended_action closed_reason remote_id earning absences absent_since"
-             " inconclusive disputed due_in event action rule evidence evidence_digest policy"
-             " journal_class journal_reason event_type tally_class tally_action due_was").split()
-    values = {f"p{place}": [look.get(name)] for place, name in enumerate(names, 3)}
-    return connection.execute(statement, {"p1": "reconciled:one", "p2": "i1", **values}).fetchall()
-
-
 def test_p07_worker_and_reconciler_confirm_by_one_path(call, connect, root):
     """Everything that is written is the same; only who it was, and how it was known, differs."""
     for name in ("by-worker", "by-reconciler"):
@@ -96,16 +81,15 @@ def test_p07_worker_and_reconciler_confirm_by_one_path(call, connect, root):
         call("start", operation_id=name)
         row = call("sent", operation_id=name)
     call("confirm", operation_id="by-worker", remote_id="r1", evidence='{"reading":"found"}')
-    written = record(
-        connect("daemon"), operation_id="by-reconciler", revision=row["revision"], checks=0,
-        changed=True, from_status="awaiting_confirmation", to_status="confirmed", **{
-            "class": "correct"}, reason="fields_equal", closed_reason="fields_equal",
-        remote_id="r1", absences=0, inconclusive=0, disputed=False, event="confirmed",
-        action="confirm", rule="compare", evidence='{"reading":"found"}', policy="d",
-        journal_class="correct", journal_reason="fields_equal",
-        event_type="operation.confirmed", tally_class="correct", tally_action="confirm",
-        due_was=row["due_at"])
-    assert [r["revision"] for r in written] == [row["revision"] + 1]
+    written = record(connect("daemon"), [{
+        "operation_id": "by-reconciler", "operation_type": "job", "revision": row["revision"],
+        "changed": True, "from_status": "awaiting_confirmation", "to_status": "confirmed",
+        "class": "correct", "reason": "fields_equal", "closed_reason": "fields_equal",
+        "remote_id": "r1", "event": "confirmed", "action": "confirm", "rule": "compare",
+        "evidence": '{"reading":"found"}', "policy": "d", "journal_class": "correct",
+        "journal_reason": "fields_equal", "event_type": "operation.confirmed",
+        "tally_class": "correct", "tally_action": "confirm", "due_was": row["due_at"]}])
+    assert written == [("done", row["revision"] + 1)]
 
     def lives(table, key, without):
         both = [dict(root.execute(

@@ -31,6 +31,8 @@ RIGHTS = {
 
 APPLICATION = {"request", "start", "extend", "claim", "sent", "confirm", "reject", "retry",
                "receipt", "cancel", "set_entity_state"}
+PEOPLES = {"pause", "resume", "release_guard"}
+DAEMONS = {"draw", "bury"}
 PURE = {"lifecycle_ok", "is_retention", "event_type", "event_payload", "rfc3339", "elapsed",
         "age", "readable", "duplication_risk"}
 
@@ -50,7 +52,8 @@ def test_functions(root, role):
     held = {row["proname"] for row in root.execute(
         "SELECT proname FROM pg_proc WHERE pronamespace = 'reconcile'::regnamespace"
         " AND has_function_privilege(%s, oid, 'EXECUTE')", [f"{role}_login"])}
-    assert held == (APPLICATION | PURE if role == "app" else PURE)
+    more = {"app": APPLICATION, "operator": PEOPLES, "daemon": DAEMONS | {"in_part"}}
+    assert held == PURE | more.get(role, set())
 
 
 def test_a_stranger_reaches_nothing(root, connect, refused):
@@ -69,7 +72,7 @@ def test_definer_functions_are_sealed(root):
         "SELECT proname, proconfig, proowner::regrole::text AS owner,"
         " has_function_privilege('stranger', oid, 'EXECUTE') AS open"
         " FROM pg_proc WHERE pronamespace = 'reconcile'::regnamespace AND prosecdef").fetchall()
-    assert {row["proname"] for row in rows} == APPLICATION
+    assert {row["proname"] for row in rows} == APPLICATION | PEOPLES | DAEMONS
     for row in rows:
         assert row["proconfig"] == ["search_path=reconcile, pg_temp"], row
         assert (row["owner"], row["open"]) == ("reconcile_owner", False)

@@ -163,7 +163,12 @@ test_pages(void)
 	tap_int(seen, 1000, "pages are complete and without repetition");
 	tap_int(disordered, 0, "in order of due_at and id");
 	tap_int(pages, 16, "each is full but the last");
-	request = (struct due_request){ "pages", 1577836800000000 - 1, TIME_NONE, NULL, 10 };
+	request = (struct due_request){
+		.operation_type = "pages",
+		.until_us = 1577836800000000 - 1,
+		.after_due_us = TIME_NONE,
+		.limit = 10,
+	};
 	struct told told = { 0 };
 
 	store_fetch_due(db, &request, told_due, &told);
@@ -397,7 +402,7 @@ test_q02_only_due_rows(void)
 		 " FROM generate_series(1, 120050) i;"
 		 "RESET session_replication_role");
 	test_sql(plain, "VACUUM ANALYZE reconcile.operations");
-	pages = pages_of(&sql_fetch_due, "'q02', NULL, '-infinity', '', 1000", plan, sizeof(plan));
+	pages = pages_of(&sql_fetch_due, "'q02', NULL, '-infinity', '', 1000, 1, 0, false, NULL, '{}'", plan, sizeof(plan));
 	tap_ok(pages <= 70, "Q02: a fetch of 50 touches %ld pages", pages);
 	tap_ok(strstr(plan, "operations_due") != NULL, "by the index of what is due");
 	tap_ok(strstr(plan, "\"Actual Rows\": 100000") == NULL &&

@@ -4,6 +4,10 @@
 -- counters change, at the same number of checks. Everything that depends on the clock is computed
 -- before the update, which so has immutable expressions only; the lock timeout is set before the
 -- first row is locked, because nothing is read from looks before settings is.
+-- Of a type that is paused or judged by another policy now, only confirmations are written. An
+-- action that draws on the guard of its type is held when draw() does not grant it; draw() runs for
+-- those types in order of their names and before any operation is locked, and without such a row
+-- not at all.
 -- $1 text actor, $2 text instance_id; then one array for each column of looks:
 -- $3 text[] operation_id, $4 bigint[] revision, $5 int[] checks, $6 bool[] changed,
 -- $7 text[] from_status, $8 text[] to_status, $9 text[] class, $10 text[] reason,
@@ -13,24 +17,59 @@
 -- $21 text[] action, $22 text[] rule, $23 text[] evidence, $24 bytea[] evidence_digest,
 -- $25 text[] policy, $26 text[] class and $27 text[] reason of the journal row,
 -- $28 text[] type of event (null: none), $29 text[] class and $30 text[] action to be tallied,
--- $31 timestamptz[] due_at that was selected: who made it due again since then is not overruled.
--- Result: bigint place in the arrays, bigint revision; one row for each that was written.
+-- $31 timestamptz[] due_at that was selected: who made it due again since then is not overruled,
+-- $32 text[] operation_type, $33 bool[] draws on the guard, $34 timestamptz[] not written later
+-- than this (null: no limit), $35 bool[] requeue, $36 bigint[] microseconds until the next attempt
+-- of a requeue, $37 int[] postponed.
+-- Result: bigint place in the arrays, int outcome (1 written, 2 held by a guard, 3 too late),
+-- bigint revision; no row for what is stale.
 WITH settings AS MATERIALIZED (
 	SELECT set_config('lock_timeout', '500ms', true) AS lock_timeout, clock_timestamp() AS now
 ), looks AS MATERIALIZED (
 	SELECT l.*, s.now, s.now + l.due_in * interval '1 microsecond' AS due_at,
-		l.to_status IN ('confirmed', 'compensated', 'not_applicable') AS final
-	FROM settings s, unnest($3::text[], $4::bigint[], $5::int[], $6::bool[], $7::text[],
+		CASE WHEN l.requeue THEN s.now + l.next_attempt_in * interval '1 microsecond' END
+			AS next_attempt_at,
+		l.to_status IN ('confirmed', 'compensated', 'not_applicable') AS final,
+		l.tally_class IN ('missing', 'correct', 'divergent', 'ambiguous', 'not_applicable')
+			OR l.tally_class = 'waiting' AND l.journal_reason = 'never_sent' AS looked,
+		l.tally_class IN ('missing', 'correct', 'divergent', 'ambiguous', 'not_applicable')
+			AND l.from_status IN ('pending', 'processing', 'awaiting_confirmation',
+				'retry_scheduled') AS counted,
+		CASE WHEN l.changed AND l.to_status = 'confirmed' THEN 1
+			WHEN t.paused OR t.policy <> l.policy THEN 0
+			WHEN l.not_after < s.now THEN 3 ELSE 1 END AS outcome,
+		t.deliver_to
+	FROM settings s CROSS JOIN unnest($3::text[], $4::bigint[], $5::int[], $6::bool[], $7::text[],
 		$8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
 		$14::text[], $15::int[], $16::timestamptz[], $17::int[], $18::bool[],
 		$19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::bytea[],
 		$25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[],
-		$31::timestamptz[])
+		$31::timestamptz[], $32::text[], $33::bool[], $34::timestamptz[], $35::bool[],
+		$36::bigint[], $37::int[])
 	WITH ORDINALITY AS l (operation_id, revision, checks, changed, from_status, to_status,
 		class, reason, recommended_action, closed_reason, remote_id, earning, absences,
 		absent_since, inconclusive, disputed, due_in, event, action, rule, evidence,
 		evidence_digest, policy, journal_class, journal_reason, event_type, tally_class,
-		tally_action, due_was, place)
+		tally_action, due_was, operation_type, guarded, not_after, requeue, next_attempt_in,
+		postponed, place)
+	LEFT JOIN reconcile.operation_types t ON t.operation_type = l.operation_type
+), wanted AS MATERIALIZED (
+	SELECT l.place, l.operation_type,
+		row_number() OVER (PARTITION BY l.operation_type ORDER BY l.place) AS turn
+	FROM looks l JOIN reconcile.operations o
+		ON o.operation_id = l.operation_id AND o.revision = l.revision
+	WHERE l.guarded AND l.outcome = 1 AND o.operation_id = ANY (ARRAY(
+		SELECT k.operation_id FROM looks k WHERE k.guarded AND k.outcome = 1))
+), granted AS MATERIALIZED (
+	SELECT w.operation_type, reconcile.draw(w.operation_type, w.wanted::int,
+		(SELECT count(*) FROM looks l
+		 WHERE l.operation_type = w.operation_type AND l.counted)::int,
+		(SELECT count(*) FROM looks l WHERE l.operation_type = w.operation_type AND l.counted
+		 AND l.tally_class IN ('missing', 'divergent'))::int) AS count
+	FROM (SELECT operation_type, count(*) AS wanted FROM wanted
+		GROUP BY operation_type ORDER BY operation_type) w
+), held AS MATERIALIZED (
+	SELECT w.place FROM wanted w JOIN granted g USING (operation_type) WHERE w.turn > g.count
 ), recorded AS (
 	UPDATE reconcile.operations AS o SET
 		status = l.to_status,
@@ -42,15 +81,19 @@ WITH settings AS MATERIALIZED (
 			CASE WHEN l.to_status = o.status THEN o.closed_reason END),
 		closed_at = CASE WHEN l.final THEN coalesce(o.closed_at, l.now) END,
 		remote_id = coalesce(l.remote_id, o.remote_id),
-		attempt_until = CASE WHEN NOT l.final THEN o.attempt_until END,
-		next_attempt_at = CASE WHEN NOT l.final THEN o.next_attempt_at END,
+		attempt_until = CASE WHEN NOT l.final AND NOT l.requeue THEN o.attempt_until END,
+		next_attempt_at = CASE WHEN l.requeue THEN l.next_attempt_at
+			WHEN NOT l.final THEN o.next_attempt_at END,
 		snoozed_until = CASE WHEN NOT l.final THEN o.snoozed_until END,
 		earning = l.earning,
 		absences = l.absences,
 		absent_since = l.absent_since,
 		inconclusive = l.inconclusive,
 		disputed = l.disputed,
+		look_first = o.look_first AND NOT l.looked,
+		requeues = CASE WHEN l.requeue THEN o.requeues + 1 ELSE o.requeues END,
 		suspect = 0,
+		postponed = l.postponed,
 		checks = o.checks + 1,
 		due_at = CASE WHEN o.due_at IS NOT DISTINCT FROM l.due_was THEN l.due_at
 			ELSE least(o.due_at, l.due_at) END,
@@ -61,9 +104,10 @@ WITH settings AS MATERIALIZED (
 	FROM looks AS l
 	WHERE o.operation_id = l.operation_id AND o.operation_id = ANY ($3::text[])
 		AND o.revision = l.revision AND (l.changed OR o.checks = l.checks)
+		AND l.outcome = 1 AND l.place <> ALL (ARRAY(SELECT place FROM held))
 	RETURNING l.place, l.changed, l.event_type, l.from_status, l.now, l.journal_class,
 		l.journal_reason, l.event, l.action, l.rule, l.evidence, l.policy, l.tally_class,
-		l.tally_action, o.operation_id, o.operation_type, o.scope, o.entity_type,
+		l.tally_action, l.counted, l.deliver_to, o.operation_id, o.operation_type, o.scope, o.entity_type,
 		o.entity_id, o.entity_state, o.version, o.business_key, o.remote_id,
 		o.correlation_id, o.attempts, o.status, o.class, o.reason, o.revision,
 		o.first_sent_at
@@ -83,15 +127,17 @@ WITH settings AS MATERIALIZED (
 			r.entity_id, r.entity_state, r.version, r.business_key, r.remote_id,
 			r.correlation_id, r.attempts, r.from_status, r.status, r.class, r.reason,
 			r.revision, r.now),
-		t.deliver_to, r.now, CASE WHEN t.deliver_to IS NOT NULL THEN r.now END
-	FROM recorded r LEFT JOIN reconcile.operation_types t USING (operation_type)
-	WHERE r.changed AND r.event_type IS NOT NULL
+		r.deliver_to, r.now, CASE WHEN r.deliver_to IS NOT NULL THEN r.now END
+	FROM recorded r WHERE r.changed AND r.event_type IS NOT NULL
 ), tallied AS (
-	INSERT INTO reconcile.tallies AS t (instance_id, minute, operation_type, class, action, n)
+	INSERT INTO reconcile.tallies AS t (instance_id, minute, operation_type, class, action, n,
+		counted)
 	SELECT $2::text, date_trunc('minute', now), operation_type, tally_class, tally_action,
-		count(*)
+		count(*), count(*) FILTER (WHERE counted)
 	FROM recorded GROUP BY 2, 3, 4, 5 ORDER BY 3, 4, 5
 	ON CONFLICT (instance_id, minute, operation_type, class, action)
-	DO UPDATE SET n = t.n + EXCLUDED.n
+	DO UPDATE SET n = t.n + EXCLUDED.n, counted = t.counted + EXCLUDED.counted
 )
-SELECT place, revision FROM recorded
+SELECT place, 1 AS outcome, revision FROM recorded
+UNION ALL SELECT place, 2, NULL FROM held
+UNION ALL SELECT place, 3, NULL FROM looks WHERE outcome = 3
