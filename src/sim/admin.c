@@ -31,6 +31,7 @@ get_counts(struct call *call, struct answer *answer)
 		json_object_set_new(objects, collection->name,
 				    json_integer((json_int_t)collection->objects));
 	json_object_set_new(counts, "objects", objects);
+	json_object_set_new(counts, "most_at_once", json_integer(call->sim->most_owed));
 	deliver_json(answer, 200, counts);
 }
 

@@ -19,6 +19,7 @@
 static const int64_t hang_us = 10 * MINUTE;
 
 struct pending {
+	struct sim *sim;
 	struct pending *next, **link;
 	struct event *timer;
 	struct evhttp_request *request;
@@ -128,6 +129,7 @@ send_now(struct evhttp_request *request, const struct answer *answer, enum deliv
 static void
 pending_over(struct pending *pending)
 {
+	pending->sim->owed--;
 	*pending->link = pending->next;
 	if (pending->next)
 		pending->next->link = pending->link;
@@ -155,6 +157,8 @@ wait_for(struct sim *sim, struct pending *pending, int64_t us)
 	if (sim->pending)
 		sim->pending->link = &pending->next;
 	sim->pending = pending;
+	if (++sim->owed > sim->most_owed)
+		sim->most_owed = sim->owed;
 }
 
 void
@@ -167,6 +171,7 @@ deliver(struct sim *sim, struct evhttp_request *request, struct answer *answer,
 		return;
 	}
 	struct pending *pending = xcalloc(1, sizeof(*pending));
+	pending->sim = sim;
 	pending->request = request;
 	pending->how = plan->lose;
 	pending->answer = *answer;

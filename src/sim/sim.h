@@ -33,6 +33,7 @@ struct sim {
 	struct behaviours behaviours;
 	struct books *books;
 	struct pending *pending; /* answers not yet delivered */
+	int owed, most_owed;	 /* how many: now, and at most at one moment */
 };
 
 enum { SEGMENTS_MAX = 4 };

@@ -5,6 +5,7 @@ import http.client
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -269,6 +270,19 @@ def test_bad_requests_are_refused(sim):
     assert '"colour" is none of name, collection' in bad.body["message"]
     assert sim.request("POST", "/_sim/behaviours", {"latency": "2 s"}).status == 400
     assert sim.counts()["effects"] == 0
+
+
+def test_the_most_late_answers_at_one_moment_are_counted(sim):
+    sim.get("/customers/control")
+    assert sim.counts()["most_at_once"] == 0
+    sim.behave({"latency": "300ms"})
+    askers = [threading.Thread(target=sim.get, args=["/customers/control"]) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    sim.get("/customers/control")
+    assert sim.counts()["most_at_once"] == 3
 
 
 def test_ids_are_decoded(sim):
