@@ -55,13 +55,13 @@ DECLARE
 BEGIN
 	SELECT * INTO g FROM guards k WHERE k.kind = 'type' AND k.name = draw_on_release.operation_type
 	ORDER BY k.tripped_at DESC LIMIT 1;
-	granted := least(wanted, g.action_limit - g.let_through);
-	IF granted > 0 THEN
-		UPDATE guards k SET let_through = k.let_through + granted
-		WHERE k.kind = g.kind AND k.name = g.name AND k.tripped_at = g.tripped_at;
-		RETURN granted;
+	IF NOT FOUND OR g.let_through >= g.action_limit THEN
+		RETURN 0;
 	END IF;
-	RETURN 0;
+	granted := least(wanted, g.action_limit - g.let_through);
+	UPDATE guards k SET let_through = k.let_through + granted
+	WHERE k.kind = g.kind AND k.name = g.name AND k.tripped_at = g.tripped_at;
+	RETURN granted;
 END
 $$;
 
