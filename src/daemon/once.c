@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Wires one pass: connections, engine, targets, the pass itself, summary. A list of steps that
- * follow each other; each waits for one answer.
+ * Wires one pass: connections, engine, targets, heartbeat, the pass itself, summary. A list of
+ * steps that follow each other; each waits for one answer.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +24,8 @@
 #include "reconciled/store/db.h"
 #include "reconciled/store/work.h"
 
+#include "guest.h"
+#include "parts.h"
 #include "progress.h"
 #include "summary.h"
 #include "targets.h"
@@ -36,6 +38,12 @@
 
 enum { COUNTED_MAX = 100000 };
 
+/* What the last heartbeat told about a type. */
+struct standing {
+	bool elsewhere; /* its target belongs to another instance */
+	bool guarded;
+};
+
 struct once {
 	const struct config *config;
 	const struct once_options *options;
@@ -46,7 +54,9 @@ struct once {
 	struct probe_engine *engine;
 	struct targets *targets;
 	struct pass_type *types;
+	struct standing *standings; /* of each type */
 	size_t types_count;
+	struct guest *guest;
 	struct pass *pass;
 	struct strbuf actor;
 	struct summary *summary;
@@ -65,11 +75,20 @@ static void connect_write(struct once *once);
 static void publish_policies(struct once *once);
 static void count_without_policy(struct once *once);
 static void count_due(struct once *once);
+static void join(struct once *once);
 static void run_pass(struct once *once);
+static void leave(struct once *once);
 
 static step_fn *const steps[] = {
-	connect_read,	      check_schema, connect_write, publish_policies,
-	count_without_policy, count_due,    run_pass,
+	connect_read,
+	check_schema,
+	connect_write,
+	publish_policies,
+	count_without_policy,
+	count_due,
+	join,
+	run_pass,
+	leave,
 };
 
 static void
@@ -86,11 +105,14 @@ fail(struct once *once, const struct err *err)
 	stop(once);
 }
 
-/* Goes on with the next step; ends the loop after the last. */
+/* Goes on with the next step; ends the loop after the last. When interrupted only the last one is
+ * left. */
 static void
 next(struct once *once)
 {
-	if (once->interrupted || once->step == ARRAY_LEN(steps))
+	if (once->interrupted && once->step < ARRAY_LEN(steps))
+		once->step = ARRAY_LEN(steps) - 1;
+	if (once->step == ARRAY_LEN(steps))
 		stop(once);
 	else
 		steps[once->step++](once);
@@ -180,6 +202,84 @@ count_due(struct once *once)
 	free(names);
 }
 
+static const struct type_view *
+view_of(const struct cluster_view *view, const char *operation_type)
+{
+	for (size_t i = 0; i < view->types_count; i++)
+		if (strcmp(view->types[i].operation_type, operation_type) == 0)
+			return &view->types[i];
+	return NULL;
+}
+
+static void
+divide(struct once *once, const struct cluster_view *view, const struct target *target)
+{
+	const char *name = target->rules.target;
+	struct part part = part_of_target(view->live, view->live_count, guest_id(once->guest), name,
+					  target->concurrent);
+
+	probe_target_set_part(targets_get(once->targets, name), part.part, part.parts);
+	for (size_t i = 0; i < once->types_count; i++)
+		if (strcmp(once->types[i].policy->target, name) == 0)
+			once->standings[i].elsewhere = part.parts == 0;
+}
+
+static void
+tell_pass(struct once *once)
+{
+	for (size_t i = 0; i < once->types_count; i++) {
+		const struct standing *standing = &once->standings[i];
+		struct pass_share share = { 0, standing->elsewhere ? 0 : 1 };
+
+		pass_set_share(once->pass, i, share);
+		pass_set_guarded(once->pass, i, standing->guarded);
+	}
+}
+
+static void
+on_learnt(void *owner, const struct cluster_view *view)
+{
+	struct once *once = owner;
+
+	for (size_t i = 0; i < once->types_count; i++) {
+		const struct type_view *type = view_of(view, once->types[i].policy->operation_type);
+
+		once->standings[i].guarded = view->rewound || (type && type->guarded);
+	}
+	for (size_t i = 0; i < once->config->targets_count; i++)
+		divide(once, view, &once->config->targets[i]);
+	if (once->pass)
+		tell_pass(once);
+	else
+		next(once);
+}
+
+static void
+on_beat_failed(void *owner, const struct err *err)
+{
+	fail(owner, err);
+}
+
+static void
+join(struct once *once)
+{
+	guest_join(once->guest);
+}
+
+/* An instance that does not say so is missed after a few seconds: its failure is none of ours. */
+static void
+on_left(void *owner, const struct err *err)
+{
+	next(owner);
+}
+
+static void
+leave(struct once *once)
+{
+	if (!guest_leave(once->guest, on_left, once))
+		next(once);
+}
+
 static void
 on_outcome(void *owner, const struct pass_outcome *outcome)
 {
@@ -237,6 +337,7 @@ run_pass(struct once *once)
 		.batch = config->batch,
 		.max_in_flight = config->max_in_flight,
 		.observe = options->observe || config->observe,
+		.max_verdict_age_us = config->max_verdict_age_us,
 		.evidence_key = once->evidence_key,
 		.actor = strbuf_text(&once->actor),
 		.instance_id = strbuf_text(&once->actor),
@@ -244,6 +345,7 @@ run_pass(struct once *once)
 	const struct pass_observer observer = { on_outcome, on_skipped, on_step_done, once };
 
 	once->pass = pass_create(&pass_options, &observer);
+	tell_pass(once);
 	pass_start(once->pass);
 }
 
@@ -253,13 +355,14 @@ on_interrupt(evutil_socket_t fd, short what, void *owner)
 {
 	static const struct timeval patience = { .tv_sec = PATIENCE_US / SECOND };
 	struct once *once = owner;
+	bool again = once->interrupted;
 
-	if (!once->pass || once->interrupted)
+	once->interrupted = true;
+	event_add(once->patience, &patience);
+	if (!once->pass || again)
 		stop(once);
 	else
 		pass_stop(once->pass);
-	once->interrupted = true;
-	event_add(once->patience, &patience);
 }
 
 static bool
@@ -277,6 +380,7 @@ choose_types(struct once *once)
 	const struct config *config = once->config;
 
 	once->types = xcalloc(config->policies_count, sizeof(*once->types));
+	once->standings = xcalloc(config->policies_count, sizeof(*once->standings));
 	for (size_t i = 0; i < config->policies_count; i++) {
 		const struct policy *policy = &config->policies[i];
 
@@ -299,6 +403,7 @@ once_init(struct once *once)
 		.statement_timeout_us = STATEMENT_TIMEOUT_US,
 	};
 	static const int signals[] = { SIGINT, SIGTERM };
+	const struct guest_callbacks of_guest = { on_learnt, on_beat_failed, once };
 
 	once->base = event_base_new();
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
@@ -308,6 +413,7 @@ once_init(struct once *once)
 	once->patience = evtimer_new(once->base, on_interrupt, once);
 	once->read = db_create(once->base, &db);
 	once->write = db_create(once->base, &db);
+	once->guest = guest_create(once->base, once->read, once->config->instance_name, &of_guest);
 	once->curl = curl_loop_create(once->base);
 	once->engine = probe_engine_create(once->base, once->curl);
 	once->targets = targets_create(once->engine, once->config);
@@ -325,10 +431,12 @@ once_finish(struct once *once)
 {
 	db_destroy(once->read);
 	db_destroy(once->write);
+	guest_destroy(once->guest);
 	pass_destroy(once->pass);
 	summary_destroy(once->summary);
 	hmac_destroy(once->evidence_key);
 	free(once->types);
+	free(once->standings);
 	strbuf_finish(&once->actor);
 	probe_engine_destroy(once->engine);
 	targets_destroy(once->targets);
@@ -339,12 +447,30 @@ once_finish(struct once *once)
 	event_base_free(once->base);
 }
 
+static void
+report_left(const struct once *once)
+{
+	for (size_t i = 0; i < once->types_count; i++)
+		if (pass_left_type(once->pass, i))
+			fprintf(stderr,
+				"reconciled: operations of type \"%s\" were left: target \"%s\" "
+				"%s\n",
+				once->types[i].policy->operation_type,
+				once->types[i].policy->target,
+				once->standings[i].elsewhere
+					? "belongs to another instance, it takes too few questions "
+					  "at a time for all"
+					: "lets nothing be asked for a while");
+}
+
 static enum exit_code
 outcome_of(const struct once *once)
 {
 	if (once->failed || once->interrupted || summary_refused(once->summary))
 		return EXIT_FAILED;
-	return summary_unavailable(once->summary) ? EXIT_UNAVAILABLE : EXIT_DONE;
+	if (summary_unavailable(once->summary) || pass_left_unasked(once->pass))
+		return EXIT_UNAVAILABLE;
+	return EXIT_DONE;
 }
 
 enum exit_code
@@ -357,8 +483,10 @@ once_run(const struct config *config, const struct once_options *options)
 	next(&once);
 	event_base_dispatch(once.base);
 	progress_destroy(once.progress);
-	if (once.pass)
+	if (once.pass) {
 		summary_print(once.summary, once.without_policy);
+		report_left(&once);
+	}
 	if (once.interrupted)
 		fputs("reconciled: interrupted; what was not looked at stays due\n", stderr);
 	code = outcome_of(&once);

@@ -15,7 +15,7 @@
 
 struct tally {
 	const char *operation_type;
-	int64_t checked, stale, refused;
+	int64_t checked, stale, refused, held;
 	int64_t classes[CLASS_COUNT], actions[ACTION_COUNT];
 	int64_t reasons[REASON_COUNT]; /* of inconclusive looks */
 	bool observed;
@@ -97,6 +97,7 @@ count_verdict(struct tally *tally, const struct pass_outcome *outcome)
 	if (outcome->class == CLASS_INCONCLUSIVE && reason_from_name(outcome->reason, &reason))
 		tally->reasons[reason]++;
 	tally->observed |= outcome->observed;
+	tally->held += outcome->held;
 }
 
 void
@@ -201,7 +202,7 @@ print_row(const struct summary *summary, const struct tally *tally, int width)
 }
 
 static void
-print_reasons(const struct summary *summary, const struct tally *tally)
+print_notes(const struct summary *summary, const struct tally *tally)
 {
 	struct strbuf reasons = { 0 };
 
@@ -211,6 +212,9 @@ print_reasons(const struct summary *summary, const struct tally *tally)
 		fprintf(summary->out, "%s: no evidence because of: %s\n", tally->operation_type,
 			strbuf_text(&reasons));
 	strbuf_finish(&reasons);
+	if (tally->held > 0)
+		fprintf(summary->out, "%s: held back because a guard is tripped: %" PRId64 "\n",
+			tally->operation_type, tally->held);
 }
 
 static int
@@ -236,7 +240,7 @@ print_text(const struct summary *summary, int64_t without_policy)
 	for (size_t i = 0; i < summary->count; i++)
 		print_row(summary, &summary->tallies[i], width);
 	for (size_t i = 0; i < summary->count; i++)
-		print_reasons(summary, &summary->tallies[i]);
+		print_notes(summary, &summary->tallies[i]);
 	if (without_policy > 0)
 		fprintf(summary->out,
 			"left alone: %" PRId64 " due operations of types without a policy\n",

@@ -50,6 +50,15 @@ add(struct probe_engine *engine, const struct target *target)
 		.max_body_bytes = target->max_body_bytes,
 		.concurrent = target->concurrent,
 		.control_every_us = target->control_every_us,
+		.rate_count = target->rate_count,
+		.rate_period_us = target->rate_period_us,
+		.rate_burst = target->rate_burst,
+		.retry_attempts = target->retry_attempts,
+		.retry_backoff_us = target->retry_backoff_us,
+		.retry_max_us = target->retry_max_us,
+		.breaker_failures = target->breaker_failures,
+		.breaker_trial = target->breaker_trial,
+		.breaker_open_us = target->breaker_open_us,
 	};
 
 	return probe_engine_add(engine, &options);

@@ -21,6 +21,7 @@ struct check {
 	struct check_subject subject;
 	struct decide_context context;
 	struct probe_run *run; /* PROBING */
+	int64_t answered_us;   /* CLOCK_MONOTONIC */
 	struct look look;
 	struct verdict verdict;
 	struct decision decision;
@@ -63,12 +64,6 @@ check_subject(struct check *check)
 	return &check->subject;
 }
 
-bool
-check_can_start(const struct check *check)
-{
-	return probe_target_free(check->subject.type->target) > 0;
-}
-
 void
 check_reset(struct check *check)
 {
@@ -98,10 +93,23 @@ check_decision(const struct check *check)
 	return &check->decision;
 }
 
-static int64_t
-database_clock_us(const struct check *check)
+int64_t
+check_answered_us(const struct check *check)
 {
-	return clock_monotonic_us() + check->subject.clock_offset_us;
+	return check->answered_us + check->subject.clock_offset_us;
+}
+
+struct decision
+check_decide_if(const struct check *check, bool guarded, bool late)
+{
+	struct decide_context context = check->context;
+	struct decision decision;
+
+	context.guarded = guarded;
+	context.late = late;
+	decide(check->subject.type->policy, &check->subject.op, &check->verdict, &context,
+	       &decision);
+	return decision;
 }
 
 static void
@@ -111,7 +119,10 @@ judge(struct check *check)
 	struct operation *op = &check->subject.op;
 
 	check->state = CHECK_JUDGED;
-	check->context.now_us = database_clock_us(check);
+	if (check->look.count == 0)
+		check->answered_us = clock_monotonic_us();
+	check->context.control = check->look.control;
+	check->context.now_us = check_answered_us(check);
 	classify(check->arena, policy, op, &check->look, &check->verdict);
 	decide(policy, op, &check->verdict, &check->context, &check->decision);
 	check->judged(check->owner, check);
@@ -124,6 +135,7 @@ on_reading(void *owner, const struct reading *reading, enum control_state contro
 
 	assert(check->state == CHECK_PROBING);
 	check->run = NULL;
+	check->answered_us = clock_monotonic_us();
 	if (check->look.count == 0)
 		check->look.at_us = began_us + check->subject.clock_offset_us;
 	check->look.control = control;
@@ -154,6 +166,6 @@ check_start(struct check *check, const struct decide_context *context)
 	assert(check->state == CHECK_IDLE);
 	check->context = *context;
 	check->context.arena = check->arena;
-	check->look.at_us = database_clock_us(check);
+	check->look.at_us = clock_monotonic_us() + check->subject.clock_offset_us;
 	ask(check);
 }

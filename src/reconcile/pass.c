@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass: keeps the slots full, hands verdicts to the writer, and stops asking while three
- * batches wait to be written. pump() is the only place that takes operations.
+ * A pass: keeps the slots full, hands verdicts to the writer, and stops asking while three batches
+ * wait to be written. pump() is the only place that takes operations of the source.
  */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <sys/random.h>
 
 #include <event2/event.h>
 
-#include "reconciled/base/arena.h"
+#include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
-#include "reconciled/base/strbuf.h"
 #include "reconciled/base/xalloc.h"
+#include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
+#include "reconciled/store/work.h"
 
 #include "check.h"
-#include "named.h"
+#include "entry.h"
+#include "quota.h"
 #include "row.h"
+#include "solo.h"
 #include "source.h"
+#include "underway.h"
 #include "writer.h"
 
 enum { DRAIN_SECONDS = 5 };
@@ -37,20 +42,19 @@ struct pass {
 	struct pass_options options;
 	struct pass_observer observer;
 	enum pass_state state;
+	struct underway *underway;
+	struct quota *quota;
 	struct source *source;
+	struct solo *solo;
 	struct writer *writer;
-	struct named *named; /* NULL unless ids were given */
-	struct slot *slots;  /* max_in_flight */
+	struct slot *slots; /* max_in_flight */
 	struct slot *free_slots;
-	struct slot *held; /* taken, but its target has no free slot */
-	size_t busy;	   /* slots that are not free */
+	size_t busy; /* slots that are not free */
 	int64_t taken;
-	struct strbuf evidence;
+	bool *guarded; /* of each type */
+	struct row_tools tools;
 	struct err failure;
-	bool pumping;
-	bool left_unasked;
-	struct pass_share *shares; /* of each type */
-	bool *guarded;
+	bool pumping, suspended;
 	uint64_t random;
 	struct event *finish;
 	struct event *drain; /* DRAINING: until then targets may still answer */
@@ -59,6 +63,10 @@ struct pass {
 static void pump(struct pass *pass);
 static void on_judged(void *owner, struct check *check);
 static void on_source_ready(void *owner, const struct err *err);
+static void on_skipped(void *owner, const char *operation_id, const char *operation_type,
+		       enum pass_skip why);
+static void on_solo_changed(void *owner, const struct err *err);
+static bool on_suspect(void *owner, const struct due_rows *rows);
 static void on_finish(evutil_socket_t fd, short what, void *owner);
 static void on_drain(evutil_socket_t fd, short what, void *owner);
 static void on_written(void *owner, const struct writer_entry *entry, enum written outcome,
@@ -82,31 +90,42 @@ create_slots(struct pass *pass)
 	}
 }
 
-struct pass *
-pass_create(const struct pass_options *options, const struct pass_observer *observer)
+static void
+create_parts(struct pass *pass)
 {
-	struct pass *pass = xcalloc(1, sizeof(*pass));
-	const struct writer_options writer_options = {
+	const struct pass_options *options = &pass->options;
+	const struct writer_options writer = {
 		.base = options->base,
 		.db = options->write,
 		.actor = options->actor,
 		.instance_id = options->instance_id,
 		.batch = options->batch,
 	};
-	const struct writer_callbacks callbacks = { on_written, on_progressed, on_failed, pass };
+	const struct source_callbacks of_source = { on_source_ready, on_skipped, pass };
+	const struct solo_callbacks of_solo = { on_solo_changed, on_suspect, pass };
+	const struct writer_callbacks of_writer = { on_written, on_progressed, on_failed, pass };
+
+	pass->underway = underway_create();
+	pass->quota =
+		quota_create(options->types, options->types_count, (size_t)options->max_in_flight);
+	pass->source = source_create(options, pass->underway, pass->quota, &of_source);
+	pass->solo = solo_create(options, pass->source, &of_solo);
+	pass->writer = writer_create(&writer, &of_writer);
+}
+
+struct pass *
+pass_create(const struct pass_options *options, const struct pass_observer *observer)
+{
+	struct pass *pass = xcalloc(1, sizeof(*pass));
 
 	pass->options = *options;
 	pass->observer = *observer;
-	pass->shares = xcalloc(options->types_count, sizeof(*pass->shares));
+	pass->tools.evidence_key = options->evidence_key;
+	pass->tools.max_verdict_age_us = options->max_verdict_age_us;
 	pass->guarded = xcalloc(options->types_count, sizeof(*pass->guarded));
-	for (size_t i = 0; i < options->types_count; i++)
-		pass->shares[i] = (struct pass_share){ 0, 1 };
-	pass->source = source_create(&pass->options, on_source_ready, pass);
-	pass->writer = writer_create(&writer_options, &callbacks);
 	pass->finish = evtimer_new(options->base, on_finish, pass);
 	pass->drain = evtimer_new(options->base, on_drain, pass);
-	if (options->ids)
-		pass->named = named_create(options->ids, options->ids_count);
+	create_parts(pass);
 	create_slots(pass);
 	if (getrandom(&pass->random, sizeof(pass->random), 0) != sizeof(pass->random))
 		pass->random = (uint64_t)(uintptr_t)pass;
@@ -121,14 +140,15 @@ pass_destroy(struct pass *pass)
 	for (int i = 0; i < pass->options.max_in_flight; i++)
 		check_destroy(pass->slots[i].check);
 	free(pass->slots);
-	free(pass->shares);
 	free(pass->guarded);
+	solo_destroy(pass->solo);
 	source_destroy(pass->source);
-	named_destroy(pass->named);
 	writer_destroy(pass->writer);
+	quota_destroy(pass->quota);
+	underway_destroy(pass->underway);
 	event_free(pass->finish);
 	event_free(pass->drain);
-	strbuf_finish(&pass->evidence);
+	strbuf_finish(&pass->tools.scratch);
 	free(pass);
 }
 
@@ -143,15 +163,17 @@ next_random(struct pass *pass)
 	return z ^ (z >> 31);
 }
 
-static struct slot *
-slot_take(struct pass *pass)
+/* The first free slot is taken. */
+static void
+slot_take(struct slot *slot)
 {
-	struct slot *slot = pass->free_slots;
+	struct pass *pass = slot->pass;
 
+	assert(slot == pass->free_slots);
 	pass->free_slots = slot->next_free;
 	slot->taken = true;
 	pass->busy++;
-	return slot;
+	quota_take(pass->quota, check_subject(slot->check)->type_number);
 }
 
 static void
@@ -159,6 +181,7 @@ slot_release(struct slot *slot)
 {
 	struct pass *pass = slot->pass;
 
+	quota_give(pass->quota, check_subject(slot->check)->type_number);
 	check_reset(slot->check);
 	slot->taken = false;
 	slot->next_free = pass->free_slots;
@@ -166,22 +189,18 @@ slot_release(struct slot *slot)
 	pass->busy--;
 }
 
-static void
-release_held(struct pass *pass)
-{
-	if (pass->held)
-		slot_release(pass->held);
-	pass->held = NULL;
-}
-
 /* Drops what is in flight: it stays due and is asked again by the next pass. */
 static void
-release_all(struct pass *pass)
+drop_all(struct pass *pass)
 {
-	pass->held = NULL;
-	for (int i = 0; i < pass->options.max_in_flight; i++)
-		if (pass->slots[i].taken)
-			slot_release(&pass->slots[i]);
+	for (int i = 0; i < pass->options.max_in_flight; i++) {
+		struct slot *slot = &pass->slots[i];
+
+		if (!slot->taken)
+			continue;
+		underway_end(pass->underway, check_subject(slot->check)->op.operation_id);
+		slot_release(slot);
+	}
 }
 
 static bool
@@ -190,98 +209,52 @@ limit_reached(const struct pass *pass)
 	return pass->options.limit > 0 && pass->taken >= pass->options.limit;
 }
 
-/* The next operation that can be looked at, or NULL. */
-static struct slot *
-take_operation(struct pass *pass)
+/* The first free slot, whose check has its operation. */
+static void
+start_check(struct slot *slot, const struct source_item *item)
 {
-	struct slot *slot = slot_take(pass);
+	struct pass *pass = slot->pass;
 	struct check_subject *subject = check_subject(slot->check);
-	struct source_item item;
-
-	if (!source_take(pass->source, check_arena(slot->check), &subject->op, &item)) {
-		slot_release(slot);
-		return NULL;
-	}
-	subject->type = item.type;
-	subject->paused = item.paused;
-	subject->clock_offset_us = item.clock_offset_us;
-	return slot;
-}
-
-static void
-report_skipped(struct pass *pass, const char *operation_id, const char *operation_type,
-	       enum pass_skip why)
-{
-	if (pass->observer.skipped)
-		pass->observer.skipped(pass->observer.owner, operation_id, operation_type, why);
-}
-
-static void
-report_unknown(void *owner, const char *operation_id)
-{
-	report_skipped(owner, operation_id, NULL, PASS_UNKNOWN);
-}
-
-static void
-start_check(struct pass *pass, struct slot *slot)
-{
 	const struct decide_context context = {
 		.observe = pass->options.observe,
+		.guarded = pass->guarded[item->type],
 		.random = next_random(pass),
 	};
 
+	subject->type = &pass->options.types[item->type];
+	subject->type_number = item->type;
+	subject->clock_offset_us = item->clock_offset_us;
+	slot_take(slot);
 	pass->taken++;
 	check_start(slot->check, &context);
-}
-
-/* By id anything can be named: also what takes no part in this pass. */
-static bool
-is_skipped(struct pass *pass, const struct check_subject *subject)
-{
-	const struct operation *op = &subject->op;
-
-	if (pass->named)
-		named_mark(pass->named, op->operation_id);
-	if (!subject->type)
-		report_skipped(pass, op->operation_id, op->operation_type, PASS_NO_POLICY);
-	else if (subject->paused)
-		report_skipped(pass, op->operation_id, op->operation_type, PASS_PAUSED);
-	return !subject->type || subject->paused;
 }
 
 /* False: nothing to be started now. */
 static bool
 start_one(struct pass *pass)
 {
-	struct slot *slot = pass->held ? pass->held : take_operation(pass);
+	struct slot *slot = pass->free_slots;
+	struct source_item item;
 
-	pass->held = NULL;
-	if (!slot)
+	if (!source_take(pass->source, check_arena(slot->check), &check_subject(slot->check)->op,
+			 &item))
 		return false;
-	if (is_skipped(pass, check_subject(slot->check))) {
-		slot_release(slot);
-		return true;
-	}
-	if (!check_can_start(slot->check)) {
-		pass->held = slot;
-		return false;
-	}
-	start_check(pass, slot);
+	start_check(slot, &item);
 	return true;
 }
 
 static bool
 may_start(const struct pass *pass)
 {
-	return pass->state == PASS_RUNNING && !limit_reached(pass) &&
-	       writer_has_room(pass->writer) && (pass->held || pass->free_slots);
+	return pass->state == PASS_RUNNING && !pass->suspended && !limit_reached(pass) &&
+	       writer_has_room(pass->writer) && pass->free_slots;
 }
 
 static bool
 nothing_left(const struct pass *pass)
 {
 	return pass->state == PASS_DRAINING || limit_reached(pass) ||
-	       (source_is_exhausted(pass->source) && !pass->held);
+	       (pass->options.interval_us == 0 && source_is_exhausted(pass->source));
 }
 
 /* Every answer that was asked for has come. */
@@ -289,14 +262,32 @@ static bool
 is_quiet(const struct pass *pass)
 {
 	return pass->busy == 0 && !source_is_fetching(pass->source) &&
+	       !solo_is_fetching(pass->solo) &&
 	       (writer_is_idle(pass->writer) || writer_has_failed(pass->writer));
 }
 
-/* Fills the free slots; at the end of the work, flushes the writer and finishes. */
+/* Everybody else waits while suspects are asked. */
+static void
+follow_solo(struct pass *pass)
+{
+	bool on = solo_is_on(pass->solo);
+
+	if (on == pass->suspended)
+		return;
+	pass->suspended = on;
+	if (on)
+		source_suspend(pass->source);
+	else
+		source_resume(pass->source);
+}
+
+/* Fills the free slots; where nothing more comes for now, has the writer write what it holds, and
+ * goes on when all of it is written. */
 static void
 pump(struct pass *pass)
 {
 	static const struct timeval now = { 0, 0 };
+	bool over;
 
 	if (pass->pumping || pass->state == PASS_IDLE || pass->state == PASS_OVER)
 		return;
@@ -304,13 +295,19 @@ pump(struct pass *pass)
 	while (may_start(pass) && start_one(pass))
 		;
 	pass->pumping = false;
-	if (!nothing_left(pass))
+	over = nothing_left(pass);
+	if (!over && !pass->suspended)
 		return;
-	release_held(pass);
 	if (pass->busy == 0)
 		writer_flush(pass->writer);
-	if (is_quiet(pass))
+	if (!is_quiet(pass))
+		return;
+	if (over) {
 		evtimer_add(pass->finish, &now);
+		return;
+	}
+	solo_quiet(pass->solo);
+	follow_solo(pass);
 }
 
 static void
@@ -320,6 +317,8 @@ finish(struct pass *pass, const struct err *err)
 		return;
 	pass->state = PASS_OVER;
 	evtimer_del(pass->drain);
+	source_stop(pass->source);
+	solo_stop(pass->solo);
 	pass->observer.done(pass->observer.owner, err);
 }
 
@@ -327,11 +326,17 @@ static void
 on_finish(evutil_socket_t fd, short what, void *owner)
 {
 	struct pass *pass = owner;
-	bool failed = pass->failure.code != ERR_NONE;
 
-	if (pass->named && source_is_exhausted(pass->source))
-		named_each_unmarked(pass->named, report_unknown, pass);
-	finish(pass, failed ? &pass->failure : NULL);
+	finish(pass, pass->failure.code == ERR_NONE ? NULL : &pass->failure);
+}
+
+/* Nothing more is selected. */
+static void
+begin_draining(struct pass *pass)
+{
+	pass->state = PASS_DRAINING;
+	source_stop(pass->source);
+	solo_stop(pass->solo);
 }
 
 static void
@@ -341,8 +346,8 @@ fail(struct pass *pass, const struct err *err)
 		return;
 	if (pass->failure.code == ERR_NONE)
 		pass->failure = *err;
-	pass->state = PASS_DRAINING;
-	release_all(pass);
+	begin_draining(pass);
+	drop_all(pass);
 	pump(pass);
 }
 
@@ -352,12 +357,15 @@ pass_start(struct pass *pass)
 	assert(pass->state == PASS_IDLE);
 	pass->state = PASS_RUNNING;
 	source_start(pass->source);
+	solo_start(pass->solo);
 	pump(pass);
 }
 
 void
 pass_ready(struct pass *pass)
 {
+	if (pass->state == PASS_RUNNING)
+		source_target_ready(pass->source);
 	pump(pass);
 }
 
@@ -365,7 +373,7 @@ void
 pass_set_share(struct pass *pass, size_t type, struct pass_share share)
 {
 	assert(type < pass->options.types_count);
-	pass->shares[type] = share;
+	source_set_share(pass->source, type, share);
 }
 
 void
@@ -378,13 +386,24 @@ pass_set_guarded(struct pass *pass, size_t type, bool guarded)
 void
 pass_wake(struct pass *pass, const char *operation_type)
 {
-	pump(pass);
+	if (pass->state == PASS_RUNNING)
+		source_wake(pass->source, operation_type);
+}
+
+bool
+pass_left_type(const struct pass *pass, size_t type)
+{
+	assert(type < pass->options.types_count);
+	return source_left(pass->source, type);
 }
 
 bool
 pass_left_unasked(const struct pass *pass)
 {
-	return pass->left_unasked;
+	for (size_t i = 0; i < pass->options.types_count; i++)
+		if (source_left(pass->source, i))
+			return true;
+	return false;
 }
 
 static void
@@ -392,7 +411,7 @@ on_drain(evutil_socket_t fd, short what, void *owner)
 {
 	struct pass *pass = owner;
 
-	release_all(pass);
+	drop_all(pass);
 	pump(pass);
 }
 
@@ -403,7 +422,7 @@ pass_stop(struct pass *pass)
 
 	if (pass->state != PASS_RUNNING)
 		return;
-	pass->state = PASS_DRAINING;
+	begin_draining(pass);
 	evtimer_add(pass->drain, &drain);
 	pump(pass);
 }
@@ -419,38 +438,67 @@ on_source_ready(void *owner, const struct err *err)
 		pump(pass);
 }
 
-/* What the observer is told about, once the row is written. */
-struct note {
-	const struct policy *policy;
-	const char *reason, *rule;
-	enum verdict_class class;
-	enum action action;
-	bool unavailable;
-};
+static void
+on_skipped(void *owner, const char *operation_id, const char *operation_type, enum pass_skip why)
+{
+	struct pass *pass = owner;
+
+	if (pass->observer.skipped)
+		pass->observer.skipped(pass->observer.owner, operation_id, operation_type, why);
+}
+
+static void
+on_solo_changed(void *owner, const struct err *err)
+{
+	struct pass *pass = owner;
+
+	if (err) {
+		fail(pass, err);
+		return;
+	}
+	if (pass->state == PASS_RUNNING)
+		follow_solo(pass);
+	pump(pass);
+}
+
+static size_t
+type_number(const struct pass *pass, const char *operation_type)
+{
+	size_t i = 0;
+
+	while (strcmp(pass->options.types[i].policy->operation_type, operation_type) != 0)
+		i++;
+	return i;
+}
+
+/* Only types of ours were asked for. */
+static bool
+on_suspect(void *owner, const struct due_rows *rows)
+{
+	struct pass *pass = owner;
+	struct slot *slot = pass->free_slots;
+	struct check_subject *subject = check_subject(slot->check);
+	const struct source_item item = {
+		.type = type_number(pass, due_rows_operation_type(rows, 0)),
+		.clock_offset_us = due_rows_now_us(rows) - clock_monotonic_us(),
+	};
+
+	if (probe_target_free(pass->options.types[item.type].target) <= 0)
+		return false;
+	due_rows_decode(rows, 0, check_arena(slot->check), &subject->op);
+	underway_begin(pass->underway, subject->op.operation_id);
+	start_check(slot, &item);
+	return true;
+}
 
 static void
 on_judged(void *owner, struct check *check)
 {
 	struct slot *slot = owner;
 	struct pass *pass = slot->pass;
-	const struct check_subject *subject = check_subject(check);
-	struct arena *arena = writer_arena(pass->writer);
-	struct note *note = arena_new(arena, struct note);
-	struct writer_entry entry = {
-		.row = row_build(check, pass->options.evidence_key, &pass->evidence, arena),
-		.owner_data = note,
-		.observed = check_decision(check)->observed,
-		.review_recheck_us = subject->type->policy->review_recheck_us,
-	};
+	const struct writer_entry entry =
+		entry_build(check, &pass->tools, writer_arena(pass->writer));
 
-	*note = (struct note){
-		.policy = subject->type->policy,
-		.reason = entry.row.journal_reason,
-		.rule = entry.row.rule,
-		.class = check_verdict(check)->class,
-		.action = check_decision(check)->action,
-		.unavailable = check_verdict(check)->unavailable,
-	};
 	slot_release(slot);
 	writer_add(pass->writer, &entry);
 	pump(pass);
@@ -460,25 +508,9 @@ static void
 on_written(void *owner, const struct writer_entry *entry, enum written outcome, int64_t revision)
 {
 	struct pass *pass = owner;
-	const struct note *note = entry->owner_data;
-	bool done = outcome == WRITTEN_DONE;
-	bool reduced = entry->row.journal_class != note->class;
-	const struct pass_outcome told = {
-		.policy = note->policy,
-		.operation_id = entry->row.operation_id,
-		.class = entry->row.journal_class,
-		.reason = entry->row.journal_reason,
-		.rule = note->rule,
-		.action = reduced ? ACTION_REVIEW : note->action,
-		.before = entry->row.from,
-		.status = done ? entry->row.to : entry->row.from,
-		.revision = revision,
-		.observed = entry->observed,
-		.stale = outcome == WRITTEN_STALE || outcome == WRITTEN_LOCKED,
-		.refused = outcome == WRITTEN_REFUSED,
-		.unavailable = note->unavailable,
-	};
+	const struct pass_outcome told = entry_outcome(entry, outcome, revision);
 
+	underway_end(pass->underway, entry->row.operation_id);
 	if (pass->observer.outcome)
 		pass->observer.outcome(pass->observer.owner, &told);
 }

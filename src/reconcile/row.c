@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "reconciled/base/arena.h"
-#include "reconciled/base/strbuf.h"
 #include "reconciled/core/evidence.h"
 
 #include "check.h"
@@ -62,44 +61,79 @@ remote_id_of(const struct verdict *verdict, const struct decision *decision, str
 	return confirms ? copy(arena, verdict->remote_id) : NULL;
 }
 
+/* Until when a correction may start on what this look saw. */
+static int64_t
+carry_out_until_us(const struct check *check, const struct decision *decision,
+		   const struct row_tools *tools)
+{
+	if (!decision->corrects || tools->max_verdict_age_us == 0)
+		return TIME_NONE;
+	return check_answered_us(check) + tools->max_verdict_age_us;
+}
+
+static void
+fill_decision(struct record_row *row, const struct decision *decision, struct arena *arena)
+{
+	row->to = decision->status;
+	row->disputed = decision->disputed;
+	row->due = decision->due;
+	row->due_in_us = decision->due_in_us;
+	row->closed_reason = copy(arena, decision->closed_reason);
+	row->event = decision->event;
+	row->action = action_name(decision->action);
+	row->outbox_type = decision->outbox_type;
+	row->tally_action = decision->action;
+	row->requeue = decision->corrects && decision->action == ACTION_REQUEUE;
+	row->next_attempt_in_us = decision->next_attempt_in_us;
+	row->guarded = decision->guarded;
+	row->postponed = decision->postponed;
+}
+
+static void
+fill_evidence(struct record_row *row, struct check *check, const struct decision *decision,
+	      struct row_tools *tools, struct arena *arena)
+{
+	const struct operation *op = &check_subject(check)->op;
+	const struct evidence_of of = {
+		.policy = check_subject(check)->type->policy,
+		.op = op,
+		.look = check_look(check),
+		.verdict = check_verdict(check),
+		.decision = decision,
+	};
+	char digest[65];
+
+	strbuf_reset(&tools->scratch);
+	evidence_write(&tools->scratch, check_arena(check), tools->evidence_key, &of, digest);
+	row->changed =
+		decision->changed || (decision->event && strcmp(digest, op->evidence_digest) != 0);
+	row->evidence = arena_strndup(arena, tools->scratch.data, tools->scratch.len);
+	row->evidence_digest = arena_strdup(arena, digest);
+}
+
 struct record_row
-row_build(struct check *check, struct hmac *evidence_key, struct strbuf *scratch,
+row_build(struct check *check, const struct decision *decision, struct row_tools *tools,
 	  struct arena *arena)
 {
 	const struct policy *policy = check_subject(check)->type->policy;
 	const struct operation *op = &check_subject(check)->op;
 	const struct verdict *verdict = check_verdict(check);
-	const struct decision *decision = check_decision(check);
 	struct record_row row = {
 		.operation_id = arena_strdup(arena, op->operation_id),
 		.operation_type = policy->operation_type,
 		.revision = op->revision,
 		.checks = op->checks,
 		.from = op->status,
-		.to = decision->status,
-		.disputed = decision->disputed,
 		.due_was_us = op->due_at_us,
-		.due = decision->due,
-		.due_in_us = decision->due_in_us,
-		.closed_reason = copy(arena, decision->closed_reason),
 		.remote_id = remote_id_of(verdict, decision, arena),
-		.event = decision->event,
-		.action = action_name(decision->action),
 		.rule = copy(arena, verdict->rule),
 		.policy_digest = policy->digest,
-		.outbox_type = decision->outbox_type,
 		.tally_class = verdict->class,
-		.tally_action = decision->action,
+		.carry_out_until_us = carry_out_until_us(check, decision, tools),
 	};
-	const struct evidence_of of = { policy, op, check_look(check), verdict, decision };
-	char digest[65];
 
+	fill_decision(&row, decision, arena);
 	fill_verdict(&row, op, verdict, decision, arena);
-	strbuf_reset(scratch);
-	evidence_write(scratch, check_arena(check), evidence_key, &of, digest);
-	row.changed =
-		decision->changed || (decision->event && strcmp(digest, op->evidence_digest) != 0);
-	row.evidence = arena_strndup(arena, scratch->data, scratch->len);
-	row.evidence_digest = arena_strdup(arena, digest);
+	fill_evidence(&row, check, decision, tools, arena);
 	return row;
 }

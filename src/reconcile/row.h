@@ -4,13 +4,22 @@
  */
 #pragma once
 
-#include "reconciled/store/work.h"
+#include "reconciled/base/strbuf.h"
+#include "reconciled/store/record.h"
 
 struct arena;
 struct check;
+struct decision;
 struct hmac;
-struct strbuf;
 
-/* All texts of the row are copied into the arena; scratch is overwritten. */
-struct record_row row_build(struct check *check, struct hmac *evidence_key, struct strbuf *scratch,
-			    struct arena *arena);
+/* What all rows are built with. */
+struct row_tools {
+	struct hmac *evidence_key;
+	struct strbuf scratch;
+	int64_t max_verdict_age_us; /* 0: no limit */
+};
+
+/* decision: of the check, or what had been decided otherwise. All texts of the row are copied into
+ * the arena. */
+struct record_row row_build(struct check *check, const struct decision *decision,
+			    struct row_tools *tools, struct arena *arena);

@@ -246,6 +246,8 @@ reduce(struct writer_entry *entry)
 		.outbox_type = row->from == STATUS_MANUAL_REVIEW ? NULL : "operation.review",
 		.tally_class = CLASS_AMBIGUOUS,
 		.tally_action = ACTION_REVIEW,
+		.guarded = row->from != STATUS_MANUAL_REVIEW,
+		.carry_out_until_us = TIME_NONE,
 	};
 }
 
@@ -310,17 +312,44 @@ not_written(struct writer *writer, struct batch *batch, const struct err *err)
 		halve(writer, batch);
 }
 
+/* What takes the place of an entry that was not written, or NULL. Every alternative has fewer of
+ * its own, so this ends. */
+static const struct writer_entry *
+alternative(const struct writer_entry *entry, enum record_outcome outcome)
+{
+	switch (outcome) {
+	case RECORD_HELD:
+		return entry->held;
+	case RECORD_LATE:
+		return entry->late;
+	case RECORD_STALE:
+	case RECORD_DONE:
+		break;
+	}
+	return NULL;
+}
+
+/* The statement went through. Entries that have to be written otherwise move to the front of the
+ * range and are next. */
 static void
 all_written(struct writer *writer, struct batch *batch, const struct record_result *results)
 {
-	writer->lock_waits = 0;
-	for (size_t i = writer->writing.begin; i < writer->writing.end; i++) {
-		const struct record_result *result = &results[i - writer->writing.begin];
+	size_t begin = writer->writing.begin, again = begin;
 
-		report(writer, &batch->entries[i],
-		       result->outcome == RECORD_DONE ? WRITTEN_DONE : WRITTEN_STALE,
-		       result->revision);
+	writer->lock_waits = 0;
+	for (size_t i = begin; i < writer->writing.end; i++) {
+		const struct record_result *result = &results[i - begin];
+		struct writer_entry *entry = &batch->entries[i];
+		const struct writer_entry *other = alternative(entry, result->outcome);
+
+		if (other)
+			batch->entries[again++] = *other;
+		else
+			report(writer, entry,
+			       result->outcome == RECORD_DONE ? WRITTEN_DONE : WRITTEN_STALE,
+			       result->revision);
 	}
+	push_range(batch, begin, again);
 }
 
 /* Emptied, but with its memory, so that the next batch asks malloc for little. */

@@ -19,7 +19,7 @@ struct writer;
 
 enum written {
 	WRITTEN_DONE,
-	WRITTEN_STALE,	 /* the operation was changed meanwhile */
+	WRITTEN_STALE,	 /* the operation was changed meanwhile, or held without an alternative */
 	WRITTEN_LOCKED,	 /* somebody holds the row; it is asked again later */
 	WRITTEN_REFUSED, /* not even the reduced row was taken */
 };
@@ -31,10 +31,13 @@ struct writer_entry {
 	bool observed;	  /* no status may change */
 	int64_t review_recheck_us;
 	int refusals;
+	/* What is written instead when the database says HELD or LATE; in the writer's arena. NULL:
+	 * the verdict is dropped, as a stale one. */
+	const struct writer_entry *held, *late;
 };
 
 struct writer_callbacks {
-	/* For every entry exactly once, unless the writer failed. */
+	/* For every entry exactly once, unless the writer failed; it may be an alternative. */
 	void (*written)(void *owner, const struct writer_entry *entry, enum written outcome,
 			int64_t revision);
 	/* There is room again, or nothing is left to write. */

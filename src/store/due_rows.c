@@ -228,6 +228,25 @@ due_rows_now_us(const struct due_rows *rows)
 	return get_time(&(struct row){ .result = rows->result }, DUE_NOW);
 }
 
+/* libpq ends every value with a NUL. */
+const char *
+due_rows_operation_id(const struct due_rows *rows, size_t i)
+{
+	return PQgetvalue(rows->result, (int)i, DUE_OPERATION_ID);
+}
+
+const char *
+due_rows_operation_type(const struct due_rows *rows, size_t i)
+{
+	return PQgetvalue(rows->result, (int)i, DUE_OPERATION_TYPE);
+}
+
+int64_t
+due_rows_due_at_us(const struct due_rows *rows, size_t i)
+{
+	return get_time(&(struct row){ .result = rows->result, .number = (int)i }, DUE_DUE_AT);
+}
+
 bool
 due_rows_is_paused(const struct due_rows *rows, size_t i)
 {

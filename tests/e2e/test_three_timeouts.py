@@ -77,8 +77,8 @@ def test_three_timeouts(world, crm):
         ("confirmed", "correct", "CRM-there")
     assert (newer["status"], newer["class"], newer["reason"], newer["recommended_action"]) == \
         ("manual_review", "divergent", "newer", "review")
-    assert (never["status"], never["class"], never["reason"], never["recommended_action"]) == \
-        ("manual_review", "missing", "absent_confirmed", "requeue")
+    assert (never["status"], never["class"], never["reason"], never["requeues"]) == \
+        ("retry_scheduled", "missing", "absent_confirmed", 1)
 
     assert crm.counts()["effects"] == written
     assert crm.get("/customers/newer").body["version"] == 8

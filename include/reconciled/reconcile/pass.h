@@ -100,8 +100,10 @@ void pass_set_share(struct pass *pass, size_t type, struct pass_share share);
  * database for it first. */
 void pass_set_guarded(struct pass *pass, size_t type, bool guarded);
 void pass_wake(struct pass *pass, const char *operation_type); /* NULL: every type */
-/* A single pass ended although a breaker, a control or a rate kept operations unasked. */
+/* A single pass ended although a breaker, a control or a rate kept operations unasked, or because
+ * their target is for others (share of 0 parts): any at all, or of types[type]. */
 bool pass_left_unasked(const struct pass *pass);
+bool pass_left_type(const struct pass *pass, size_t type);
 /* Takes nothing new; what targets answer within five seconds is recorded, then done is called. */
 void pass_stop(struct pass *pass);
 void pass_destroy(struct pass *pass); /* drops what is in flight */

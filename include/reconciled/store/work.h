@@ -61,7 +61,7 @@ struct suspect_request {
 	const char *const *types;
 	size_t types_count;
 	const int *share_index, *share_count; /* of each type */
-	const char *note_instance_id;
+	const char *note_instance_id; /* NULL: only looks whether there is one */
 };
 void store_fetch_suspect(struct db *db, const struct suspect_request *request, store_due_fn *done,
 			 void *owner);
@@ -74,6 +74,10 @@ void due_rows_destroy(struct due_rows *rows);
 size_t due_rows_count(const struct due_rows *rows);
 int64_t due_rows_now_us(
 	const struct due_rows *rows); /* database clock of the statement, also without rows */
+/* Of row i, as long as the rows live. */
+const char *due_rows_operation_id(const struct due_rows *rows, size_t i);
+const char *due_rows_operation_type(const struct due_rows *rows, size_t i);
+int64_t due_rows_due_at_us(const struct due_rows *rows, size_t i);
 bool due_rows_is_paused(const struct due_rows *rows,
 			size_t i); /* its type is; store_fetch_ids only */
 /* Row i, copied into the arena; expected is parsed (NULL when it is unreadable). */
