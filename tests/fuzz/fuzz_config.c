@@ -100,7 +100,9 @@ check_policy(const struct policy *policy)
 	assert(ambiguous == ACTION_REVIEW || ambiguous == ACTION_WAIT);
 	assert(missing != ACTION_REQUEUE || policy->idempotent != IDEMPOTENT_NO);
 	assert(missing != ACTION_REQUEUE || policy->idempotent != IDEMPOTENT_KEY ||
-	       policy->key_valid_us > 0);
+	       policy->key_valid_us > policy->absence_after_us + policy->requeue.first_us);
+	assert(policy->guard.window_us > 0 && policy->guard.max >= 0 && policy->guard.sample > 0);
+	assert(policy->guard.share_percent >= 0 && policy->guard.share_percent <= 100);
 	assert(policy->compare_count > 0 || policy->existence_only);
 	assert(policy->latency_window_us > 0 && policy->pickup_window_us > 0);
 	assert(policy->absence_after_us >= 0 && policy->absence_over_us >= 0);
@@ -143,6 +145,19 @@ load_as_target(const uint8_t *data, size_t size)
 	unlink(path);
 }
 
+/* Nobody logs in, so nobody but this machine gets there. */
+static void
+check_listen(const struct config *config)
+{
+	const char *host = config->http_host, *socket = config->http_socket;
+
+	assert(!host || !socket);
+	assert(!host || (config->http_port >= 1 && config->http_port <= 65535));
+	assert(!host || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+	       strcmp(host, "localhost") == 0);
+	assert(!socket || (socket[0] == '/' && strlen(socket) <= 107));
+}
+
 static void
 load_as_settings(const uint8_t *data, size_t size)
 {
@@ -155,6 +170,8 @@ load_as_settings(const uint8_t *data, size_t size)
 	config = config_load(path, CONFIG_SETTINGS, problems);
 	assert((config == NULL) == (problems_count(problems) > 0));
 	check_problems(problems, data, size);
+	if (config)
+		check_listen(config);
 	config_unref(config);
 	problems_destroy(problems);
 }
