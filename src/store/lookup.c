@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -54,7 +55,7 @@ let_go(struct lookup *lookup)
 static void
 fail(struct lookup *lookup, const char *error)
 {
-	strncpy(lookup->error, error, sizeof(lookup->error) - 1);
+	snprintf(lookup->error, sizeof(lookup->error), "%s", error);
 }
 
 static void
@@ -82,10 +83,7 @@ ask(struct lookup *lookup)
 	int status = getaddrinfo(lookup->name, NULL, &hints, &found);
 
 	if (status != 0) {
-		char text[ERROR_TEXT_MAX];
-
-		fail(lookup, status == EAI_SYSTEM ? strerror_r(errno, text, sizeof(text))
-						  : gai_strerror(status));
+		fail(lookup, status == EAI_SYSTEM ? strerrordesc_np(errno) : gai_strerror(status));
 		return;
 	}
 	for (const struct addrinfo *i = found; i && lookup->count < LOOKUP_ADDRESSES_MAX;
