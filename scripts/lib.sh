@@ -78,3 +78,13 @@ install_postgresql()
 	rm -f -- "$kept"
 	is_installed postgresql-15
 }
+
+# promtool comes with the server, which nobody here wants to run: its service is masked first.
+install_promtool()
+{
+	local unit=/etc/systemd/system/prometheus.service
+
+	! is_installed prometheus || return 0
+	[ -e "$unit" ] || [ -L "$unit" ] || as_root ln -s /dev/null "$unit"
+	install_packages prometheus
+}

@@ -42,7 +42,7 @@ is_inconclusive(int number)
 static bool
 is_requeued(int number)
 {
-	return number == REASON_ABSENT_CONFIRMED;
+	return number == REASON_ABSENT_CONFIRMED || number == REASON_JUDGED;
 }
 
 static bool
