@@ -81,7 +81,7 @@ static const struct family table[] = {
 	  NUMBER(OF_TYPE, TYPE_HELD) },
 	{ "reconciled_requeues_total", "counter", "Operations handed back to their workers to be sent again.",
 	  NUMBER(OF_TYPE, TYPE_REQUEUES), REASONS("reason", is_requeued) },
-	{ "reconciled_worker_retries", "gauge", "Attempts that workers reported as failed without effect, of open operations.",
+	{ "reconciled_worker_retries", "gauge", "Attempts after the first, of open operations, by who asked for them.",
 	  DATABASE(OF_TYPE), .label = "cause" },
 	{ "reconciled_not_picked_up", "gauge", "Operations that no worker took within the pickup window.",
 	  DATABASE(OF_TYPE) },
