@@ -13,6 +13,7 @@ struct fault_server {
 	pid_t pid;
 	int input;
 	int plain, tls, full, refused;
+	int asleep; /* refused until it is awakened */
 	char cert[256];
 };
 
@@ -38,8 +39,9 @@ fault_server_start(struct fault_server *server)
 	close(out[1]);
 	server->input = in[1];
 	line = fdopen(out[0], "r");
-	if (fscanf(line, "plain=%d tls=%d full=%d refused=%d cert=%255s", &server->plain,
-		   &server->tls, &server->full, &server->refused, server->cert) != 5) {
+	if (fscanf(line, "plain=%d tls=%d full=%d refused=%d asleep=%d cert=%255s", &server->plain,
+		   &server->tls, &server->full, &server->refused, &server->asleep,
+		   server->cert) != 6) {
 		printf("Bail out! the fault server did not start\n");
 		exit(1);
 	}

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 EMPTY_LIST = b'{"data":[]}'
 FOUND = b'{"id":"a1","version":"7"}'
@@ -24,6 +25,8 @@ BOMB = gzip.compress(bytes(50_000_000), 9)
 running = most = requests = 0
 control_there = True
 recorded = []
+arrivals = []  # seconds, of requests for steps and control
+steps_done = {}  # how often each path was asked for
 
 
 def answer(status, body=b"", *headers, kind="application/json", length=None):
@@ -129,12 +132,66 @@ async def redirect(writer, request):
     writer.write(answer(302, b"{}", f"Location: {where}"))
 
 
-async def slow(writer, request):
+async def take_a_moment():
     global running, most
     running += 1
     most = max(most, running)
     await asyncio.sleep(0.01)
     running -= 1
+
+
+async def slow(writer, request):
+    await take_a_moment()
+    writer.write(answer(200, FOUND))
+
+
+def step(status, wait):
+    """404, 429a300 (Retry-After: 0.300), 200q300 (used up, filled again after 0.300 s)"""
+    headers = []
+    if wait[:1] == "a":
+        headers = [f"Retry-After: {int(wait[1:]) / 1000:.3f}"]
+    if wait[:1] == "q":
+        headers = ["X-RateLimit-Remaining: 0", f"X-RateLimit-Reset: {int(wait[1:]) / 1000:.3f}"]
+    body = {200: FOUND, 404: b'{"error":"not_found"}'}.get(status, b"{}")
+    return answer(status, body, *headers)
+
+
+async def steps(writer, request):
+    """/steps/500-200/x: the first request for this path gets 500, all others 200."""
+    arrivals.append(time.monotonic())
+    path = request["target"]
+    done = steps_done[path] = steps_done.get(path, 0) + 1
+    script = path.split("/")[2].split("-")
+    word = script[min(done, len(script)) - 1]
+    await take_a_moment()
+    if word.isalpha():
+        if word in CLOSED:
+            writer.write(CLOSED[word])
+            await writer.drain()
+            raise Gone
+        await BEHAVIOURS[word](writer, request)
+    else:
+        writer.write(step(int(word[:3]), word[3:]))
+
+
+async def busiest(writer, request):
+    """/busiest/500: the most arrivals within any 500 ms."""
+    window = int(request["target"].split("/")[2]) / 1000
+    within = [sum(first <= other < first + window for other in arrivals) for first in arrivals]
+    writer.write(answer(200, json.dumps({"arrivals": max(within, default=0)}).encode()))
+
+
+async def gap(writer, request):
+    """/gap/1: milliseconds between the first two arrivals."""
+    place = int(request["target"].split("/")[2])
+    length = arrivals[place] - arrivals[place - 1] if place < len(arrivals) else 0
+    writer.write(answer(200, json.dumps({"ms": int(length * 1000)}).encode()))
+
+
+async def awaken(writer, request):
+    """From now on somebody listens at the port that was asleep."""
+    global awake
+    awake = await asyncio.start_server(serve, sock=asleep)
     writer.write(answer(200, FOUND))
 
 
@@ -156,11 +213,12 @@ async def echo(writer, request):
 
 
 async def stats(writer, request):
-    body = {"most": most, "requests": requests, "recorded": recorded}
+    body = {"most": most, "requests": requests, "recorded": recorded, "arrivals": len(arrivals)}
     writer.write(answer(200, json.dumps(body).encode()))
 
 
 async def control(writer, request):
+    arrivals.append(time.monotonic())
     writer.write(PLAIN["found" if control_there else "absent"])
 
 
@@ -180,12 +238,14 @@ async def forget(writer, request):
     global most, requests
     most = requests = 0
     recorded.clear()
+    arrivals.clear()
+    steps_done.clear()
     writer.write(answer(200, b"{}"))
 
 
 BEHAVIOURS = {f.__name__: f for f in (slow_headers, drip, never, reset, redirect, slow, retire,
                                       trailer, echo, stats, forget, control, take_control,
-                                      return_control)}
+                                      return_control, steps, busiest, gap, awaken)}
 
 
 async def read_request(reader):
@@ -255,8 +315,15 @@ def port_of(server):
     return server.sockets[0].getsockname()[1]
 
 
+def unheard():
+    """A port at which nobody listens."""
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    return bound
+
+
 async def main():
-    global recorder_port
+    global recorder_port, asleep
     folder = tempfile.TemporaryDirectory()
     cert, context = certificate(folder.name)
     plain = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -264,10 +331,10 @@ async def main():
     recorder = await asyncio.start_server(record, "127.0.0.1", 0)
     recorder_port = port_of(recorder)
     backlog = full_backlog()
-    refused = socket.socket()
-    refused.bind(("127.0.0.1", 0))
+    refused, asleep = unheard(), unheard()
     print(f"plain={port_of(plain)} tls={port_of(tls)} full={backlog[0].getsockname()[1]} "
-          f"refused={refused.getsockname()[1]} cert={cert}", flush=True)
+          f"refused={refused.getsockname()[1]} asleep={asleep.getsockname()[1]} cert={cert}",
+          flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     folder.cleanup()
     os._exit(0)

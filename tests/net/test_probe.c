@@ -4,118 +4,7 @@
  * what is sent where, and how many at once. Values are from the policy language and from failures
  * that people reported (ids in the names).
  */
-#include <signal.h>
-
-#include <event2/event.h>
-
-#include "fault_server.h"
-#include "turn.h"
-#include "policy_builder.h"
-#include "reconciled/base/arena.h"
-#include "reconciled/base/clock.h"
-#include "reconciled/net/curl_loop.h"
-#include "reconciled/probe/engine.h"
-#include "tap.h"
-
-static struct fault_server server;
-static struct event_base *base;
-static struct curl_loop *curl;
-static struct probe_engine *engine;
-static struct arena *arena;
-static struct operation op;
-
-struct seen {
-	int calls;
-	const struct reading *reading;
-	enum control_state control;
-};
-
-static void
-on_done(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
-{
-	struct seen *seen = owner;
-
-	seen->calls++;
-	seen->reading = reading;
-	seen->control = control;
-}
-
-static int ready_calls;
-
-static void
-on_ready(void *owner, struct probe_target *target)
-{
-	ready_calls++;
-}
-
-/* A new engine and arena for each test. */
-static void
-begin(void)
-{
-	probe_engine_destroy(engine);
-	arena_destroy(arena);
-	arena = arena_create();
-	op = build_operation(arena, "{'operation_id':'op_1'}");
-	engine = probe_engine_create(base, curl);
-	probe_engine_on_ready(engine, on_ready, NULL);
-	ready_calls = 0;
-}
-
-static struct probe_target_options
-options(const char *scheme, int port, const char *folder)
-{
-	return (struct probe_target_options){
-		.rules = build_target(arena, "{}"),
-		.base = arena_printf(arena, "%s://127.0.0.1:%d%s", scheme, port, folder),
-		.connect_timeout_us = 20 * SECOND,
-		.total_timeout_us = 30 * SECOND,
-		.max_body_bytes = 1024 * 1024,
-		.concurrent = 8,
-		.control_every_us = 5 * MINUTE,
-	};
-}
-
-/* extra: further keys of the policy, each with a comma after it. */
-static const struct policy *
-policy_asking(const char *path, const char *extra)
-{
-	return build_policy(arena, arena_printf(arena,
-						"{%s'existence_only':true,'probes':[{"
-						"'get':'%s','found':{'status':200},"
-						"'absent':{'status':404,'/error':'not_found'}}]}",
-						extra, path));
-}
-
-static const struct probe *
-asks(const char *path)
-{
-	return policy_asking(path, "")->probes;
-}
-
-static struct probe_run *
-start(struct probe_target *target, const struct probe *probe, struct seen *seen)
-{
-	struct probe_question question = { .arena = arena, .probe = probe, .op = &op };
-
-	return probe_start(target, &question, on_done, seen);
-}
-
-static struct seen
-ask(struct probe_target *target, const char *path)
-{
-	struct seen seen = { 0 };
-
-	start(target, asks(path), &seen);
-	tap_ok(seen.calls == 0, "%s: nothing is reported from inside probe_start", path);
-	turn(base, &seen.calls, 1);
-	return seen;
-}
-
-static struct seen
-ask_with(const struct probe_target_options *with, const char *path)
-{
-	return ask(probe_engine_add(engine, with), path);
-}
+#include "asking.h"
 
 static const struct {
 	const char *id, *path;
@@ -151,14 +40,6 @@ static const struct {
 	{ "reset", "/reset", READING_UNAVAILABLE, REASON_TRANSPORT },
 	{ "not packed", "/notgzip", READING_UNAVAILABLE, REASON_TRANSPORT },
 };
-
-static void
-expect(const struct seen *seen, enum reading_kind kind, enum reason reason, const char *name)
-{
-	tap_str(reading_kind_name(seen->reading->kind), reading_kind_name(kind), name);
-	if (reason != REASON_COUNT)
-		tap_str(reason_name(seen->reading->reason), reason_name(reason), name);
-}
 
 static void
 test_answers(void)
@@ -219,15 +100,6 @@ answer_has(const struct value *value, const char *text)
 		if (answer_has(child, text))
 			return true;
 	return false;
-}
-
-static const char *
-member_text(const struct seen *seen, const char *name)
-{
-	const struct value *value =
-		value_member(seen->reading->response->parsed, name, strlen(name));
-
-	return value ? value->text : NULL;
 }
 
 static void
@@ -380,16 +252,6 @@ test_post(void)
 	tap_str(member_text(&seen, "method"), "POST", "a reading POST");
 	tap_str(member_text(&seen, "body"), "{\"n\":1}", "its body");
 	tap_ok(answer_has(seen.reading->response->parsed, "application/json"), "its type");
-}
-
-static struct target_rules *
-rules_with_control(const char *path)
-{
-	struct target_rules *rules = arena_new(arena, struct target_rules);
-
-	rules->target = "test_target";
-	rules->control = asks(path);
-	return rules;
 }
 
 static void
@@ -591,10 +453,7 @@ test_cancel(void)
 int
 main(void)
 {
-	signal(SIGPIPE, SIG_IGN);
-	fault_server_start(&server);
-	base = event_base_new();
-	curl = curl_loop_create(base);
+	setup();
 	test_answers();
 	test_no_answer();
 	test_credentials();
@@ -607,10 +466,5 @@ main(void)
 	test_concurrency();
 	test_chain();
 	test_cancel();
-	probe_engine_destroy(engine);
-	arena_destroy(arena);
-	curl_loop_destroy(curl);
-	event_base_free(base);
-	fault_server_stop(&server);
-	return tap_done();
+	return teardown();
 }
