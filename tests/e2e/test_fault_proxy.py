@@ -175,6 +175,8 @@ def test_half_close(proxy, echo):
 
 def test_refuse_and_accept(proxy):
     with connect(proxy) as client:
+        client.sendall(b"x")
+        assert receive(client, 1) == b"x"  # it is accepted now
         proxy.refuse()
         with pytest.raises(ConnectionRefusedError):
             connect(proxy)
