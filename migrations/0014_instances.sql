@@ -59,22 +59,22 @@ BEGIN
 	WHERE CASE WHEN at_start THEN k.instance_id = bury.instance_id
 			AND (k.stopped_at IS NULL OR k.in_flight <> '{}')
 		ELSE k.instance_id <> bury.instance_id
-			AND k.stopped_at IS NULL AND k.heartbeat_at < bury.at - fresh END
+			AND k.stopped_at IS NULL AND k.heartbeat_at < at - fresh END
 	ORDER BY k.instance_id LIMIT 1 FOR UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN
 		RETURN NULL;
 	END IF;
-	UPDATE instances k SET stopped_at = bury.at, in_flight = '{}'
+	UPDATE instances k SET stopped_at = at, in_flight = '{}'
 	WHERE k.instance_id = dead.instance_id;
 	alone := cardinality(dead.in_flight) = 1;
 	UPDATE operations k SET
-		due_at = bury.at + interval '30 s'
+		due_at = at + interval '30 s'
 			+ interval '10 s' * ((hashtextextended(k.operation_id, 1) & 1023) / 1024.0),
 		suspect = CASE WHEN alone THEN k.suspect + 1 ELSE greatest(k.suspect, 1) END
-	WHERE k.operation_id = ANY (dead.in_flight) AND k.due_at <= bury.at;
+	WHERE k.operation_id = ANY (dead.in_flight) AND k.due_at <= at;
 	GET DIAGNOSTICS pushed = ROW_COUNT;
 	IF alone THEN
-		PERFORM review_suspect(dead.in_flight[1], dead.instance_id, actor, bury.at);
+		PERFORM review_suspect(dead.in_flight[1], dead.instance_id, actor, at);
 	END IF;
 	RETURN pushed;
 END
