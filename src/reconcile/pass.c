@@ -20,7 +20,7 @@
 
 #include "check.h"
 #include "entry.h"
-#include "quota.h"
+#include "fairness.h"
 #include "row.h"
 #include "solo.h"
 #include "source.h"
@@ -43,7 +43,7 @@ struct pass {
 	struct pass_observer observer;
 	enum pass_state state;
 	struct underway *underway;
-	struct quota *quota;
+	struct fairness *fairness;
 	struct source *source;
 	struct solo *solo;
 	struct writer *writer;
@@ -106,9 +106,9 @@ create_parts(struct pass *pass)
 	const struct writer_callbacks of_writer = { on_written, on_progressed, on_failed, pass };
 
 	pass->underway = underway_create();
-	pass->quota =
-		quota_create(options->types, options->types_count, (size_t)options->max_in_flight);
-	pass->source = source_create(options, pass->underway, pass->quota, &of_source);
+	pass->fairness = fairness_create(options->types, options->types_count,
+					 (size_t)options->max_in_flight);
+	pass->source = source_create(options, pass->underway, pass->fairness, &of_source);
 	pass->solo = solo_create(options, pass->source, &of_solo);
 	pass->writer = writer_create(&writer, &of_writer);
 }
@@ -144,7 +144,7 @@ pass_destroy(struct pass *pass)
 	solo_destroy(pass->solo);
 	source_destroy(pass->source);
 	writer_destroy(pass->writer);
-	quota_destroy(pass->quota);
+	fairness_destroy(pass->fairness);
 	underway_destroy(pass->underway);
 	event_free(pass->finish);
 	event_free(pass->drain);
@@ -173,7 +173,7 @@ slot_take(struct slot *slot)
 	pass->free_slots = slot->next_free;
 	slot->taken = true;
 	pass->busy++;
-	quota_take(pass->quota, check_subject(slot->check)->type_number);
+	fairness_take(pass->fairness, check_subject(slot->check)->type_number);
 }
 
 static void
@@ -181,7 +181,7 @@ slot_release(struct slot *slot)
 {
 	struct pass *pass = slot->pass;
 
-	quota_give(pass->quota, check_subject(slot->check)->type_number);
+	fairness_give(pass->fairness, check_subject(slot->check)->type_number);
 	check_reset(slot->check);
 	slot->taken = false;
 	slot->next_free = pass->free_slots;

@@ -17,9 +17,9 @@
 #include "reconciled/probe/engine.h"
 #include "reconciled/store/work.h"
 
+#include "fairness.h"
 #include "lane.h"
 #include "named.h"
-#include "quota.h"
 #include "underway.h"
 
 /* A page is held no longer: revisions and the clock of the database move on. */
@@ -33,7 +33,7 @@
 struct source {
 	const struct pass_options *options;
 	struct underway *underway;
-	const struct quota *quota;
+	const struct fairness *fairness;
 	struct source_callbacks callbacks;
 	struct lane *lanes; /* of each type */
 	size_t lanes_count;
@@ -41,7 +41,8 @@ struct source {
 	size_t fetch_turn; /* the lane that is asked next whether it wants a page */
 	struct lane *fetching;
 	bool is_fetching;
-	bool suspended, stopped;
+	bool suspended;
+	bool stopped;		     /* also before the start */
 	struct due_rows *named_rows; /* by id, for all lanes */
 	struct event *timer;
 };
@@ -52,15 +53,16 @@ static void on_timer(evutil_socket_t fd, short what, void *owner);
 
 struct source *
 source_create(const struct pass_options *options, struct underway *underway,
-	      const struct quota *quota, const struct source_callbacks *callbacks)
+	      const struct fairness *fairness, const struct source_callbacks *callbacks)
 {
 	struct source *source = xcalloc(1, sizeof(*source));
 
 	assert(!options->ids || options->interval_us == 0);
 	source->options = options;
 	source->underway = underway;
-	source->quota = quota;
+	source->fairness = fairness;
 	source->callbacks = *callbacks;
+	source->stopped = true;
 	source->timer = evtimer_new(options->base, on_timer, source);
 	source->lanes_count = options->types_count;
 	source->lanes = xcalloc(source->lanes_count, sizeof(*source->lanes));
@@ -332,6 +334,7 @@ source_start(struct source *source)
 {
 	const struct pass_options *options = source->options;
 
+	source->stopped = false;
 	if (!options->ids) {
 		step(source);
 		return;
@@ -405,7 +408,7 @@ may_serve(const struct source *source, size_t i)
 	const struct lane *lane = &source->lanes[i];
 
 	return lane->state == LANE_SERVING && (lane->share.count > 0 || !is_single(source)) &&
-	       quota_allows(source->quota, i) && probe_target_free(lane->type->target) > 0;
+	       fairness_allows(source->fairness, i) && probe_target_free(lane->type->target) > 0;
 }
 
 bool

@@ -14,7 +14,7 @@
 
 struct arena;
 struct err;
-struct quota;
+struct fairness;
 struct source;
 struct underway;
 
@@ -29,7 +29,8 @@ struct source_callbacks {
 
 /* All borrowed. */
 struct source *source_create(const struct pass_options *options, struct underway *underway,
-			     const struct quota *quota, const struct source_callbacks *callbacks);
+			     const struct fairness *fairness,
+			     const struct source_callbacks *callbacks);
 void source_destroy(struct source *source);
 void source_start(struct source *source);
 
