@@ -207,7 +207,7 @@ def test_cut(proxy, how):
 
 def test_target_away(echo, proxy):
     echo.close()
-    with connect(proxy) as client, pytest.raises(ConnectionResetError):
+    with pytest.raises(ConnectionResetError), connect(proxy) as client:
         client.recv(1)
 
 
