@@ -15,23 +15,27 @@ COUNTER = itertools.count()
 @pytest.fixture(scope="session")
 def cluster():
     with private_cluster.Cluster() as running:
-        running.create_login("migrator", options="CREATEROLE")
         yield running
 
 
-@pytest.fixture(scope="session")
-def template(cluster, tmp_path_factory):
-    """A database that `reconciled --migrate` made, copied for each test."""
-    directory = tmp_path_factory.mktemp("migrate")
+def make_template(cluster, directory):
+    """The name of a database that `reconciled --migrate` made, and the logins that tests use."""
+    cluster.create_login("migrator", options="CREATEROLE")
     cluster.create_database("template_e2e", owner="migrator")
     (directory / "key").write_text("k" * 32)
     config = directory / "reconciled.yaml"
     config.write_text(f'database: "{cluster.conninfo("template_e2e", "migrator")}"\n'
                       f'evidence_hash_key: "file:{directory}/key"\n')
-    subprocess.run([installation.BUILD / "reconciled", "--config", config, "--migrate"], check=True)
+    subprocess.run([installation.BUILD / "reconciled", "--config", config, "--migrate"], check=True,
+                   stdout=subprocess.DEVNULL)
     for role in ("app", "daemon", "operator", "auditor", "retention"):
         cluster.create_login(f"{role}_login", f"reconcile_{role}")
     return "template_e2e"
+
+
+@pytest.fixture(scope="session")
+def template(cluster, tmp_path_factory):
+    return make_template(cluster, tmp_path_factory.mktemp("migrate"))
 
 
 @pytest.fixture

@@ -63,10 +63,8 @@ base: %s
 timeout: {connect: 1s, total: 2s}
 rate: {concurrent: 8}
 control:
-  get: /orders
-  query: {number: control}
-  found: {status: 200, /has_more: {present: true}}
-  items: /data
+  get: /orders/control
+  found: {status: 200, /id: control}
 """
 
 # Orders as they come, all at once, in the transaction of the application.
@@ -161,11 +159,15 @@ class Run:
                  self.directory / name / "reconciled.yaml"],
                 stdin=subprocess.DEVNULL, stdout=file, stderr=file)
 
+    def must_run(self, name):
+        code = self.processes[name].poll()
+        if code is not None:
+            log = (self.directory / f"{name}.log").read_text(errors="replace")
+            raise RuntimeError(f"{name} ended with {code}: {log[-1000:]}")
+
     def kill(self, name):
+        self.must_run(name)
         process = self.processes[name]
-        if process.poll() not in (None, -9):
-            self.result.problems.append(f"{name} ended with {process.returncode}: "
-                                        + (self.directory / f"{name}.log").read_text()[-500:])
         process.kill()
         process.wait()
         self.result.kills["worker" if name.startswith("worker") else "instance"] += 1
@@ -193,6 +195,8 @@ class Run:
             if time.monotonic() > deadline:
                 self.result.problems.append(f"{self.open_operations()} operations are still open")
                 return
+            for name in self.processes:
+                self.must_run(name)
             time.sleep(0.5)
 
     def judge(self):
@@ -248,6 +252,8 @@ def run(cluster, database, directory, seed):
     made = Run(cluster, database, directory, seed)
     try:
         made.go()
+    except RuntimeError as failed:
+        made.result.problems.append(failed)
     finally:
         made.close()
     made.result.seconds = time.monotonic() - started
