@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "db_send.h"
-#include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
 #include "reconciled/base/xalloc.h"
@@ -72,15 +71,6 @@ version_order(const struct policy *policy)
 	return names[policy->version_order_known ? policy->version_order : VERSION_OPAQUE];
 }
 
-/* The usual one, where a policy has none. */
-static const struct guard_rule *
-guard_of(const struct policy *policy)
-{
-	static const struct guard_rule usual = { 600 * SECOND, 20, 50, 10 };
-
-	return policy->guard.window_us > 0 ? &policy->guard : &usual;
-}
-
 ADD(operation_type, params_add_text(params, policy->operation_type))
 ADD(target, params_add_text(params, policy->target))
 ADD(digest, params_add_text(params, policy->digest))
@@ -97,10 +87,10 @@ ADD(attempts_factor, params_add_text(params, policy->attempts.factor))
 ADD(requeue_max, params_add_int4(params, policy->requeue_max))
 ADD(key_valid, add_span(params, policy->key_valid_us))
 ADD(version_order, params_add_text(params, version_order(policy)))
-ADD(guard_window, params_add_int8(params, guard_of(policy)->window_us))
-ADD(guard_max, params_add_int4(params, guard_of(policy)->max))
-ADD(guard_share, params_add_int4(params, guard_of(policy)->share_percent))
-ADD(guard_sample, params_add_int4(params, guard_of(policy)->sample))
+ADD(guard_window, params_add_int8(params, policy->guard.window_us))
+ADD(guard_max, params_add_int4(params, policy->guard.max))
+ADD(guard_share, params_add_int4(params, policy->guard.share_percent))
+ADD(guard_sample, params_add_int4(params, policy->guard.sample))
 
 static const struct column wake_columns[] = { { ELEMENT_TEXT, add_operation_type } };
 

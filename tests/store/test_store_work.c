@@ -99,6 +99,9 @@ test_columns(void)
 	tap_str(op.reason, "older", "reason");
 	tap_str(op.recommended_action, "requeue", "recommended_action");
 	tap_str(op.evidence_digest, "00ff10", "evidence_digest");
+	tap_int(op.postponed, 0, "postponed");
+	tap_int(op.suspect, 0, "suspect");
+	tap_int(op.look_first, false, "look_first");
 }
 
 static void
@@ -246,6 +249,7 @@ policy(const char *type)
 		.approvals = 2,
 		.version_order_known = true,
 		.version_order = VERSION_DOTTED,
+		.guard = { 15 * MINUTE, 30, 25, 12 },
 	};
 }
 
@@ -271,9 +275,11 @@ test_publish(void)
 			"SELECT concat_ws(' ', target, policy, mode, stakes, approvals, "
 			"latency_window, "
 			"deadline, pickup_window, attempts_max, attempts_delay, attempts_factor, "
-			"requeue_max, coalesce(key_valid::text, '-'), version_order, paused) "
+			"requeue_max, coalesce(key_valid::text, '-'), version_order, paused, "
+			"guard_window, guard_max, trim_scale(guard_share), guard_sample) "
 			"FROM reconcile.operation_types WHERE operation_type = 'sync_customer'"),
-		"crm d1 observe money 2 00:01:30 24:00:00 01:00:00 4 00:00:30 1.5 2 - dotted f",
+		"crm d1 observe money 2 00:01:30 24:00:00 01:00:00 4 00:00:30 1.5 2 - dotted f "
+		"00:15:00 30 0.25 12",
 		"what SQL must know of a policy");
 	tap_str(test_value(plain, "SELECT text FROM reconcile.policies WHERE digest = 'd1'"),
 		"target: crm\n", "its text is kept");

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the database knows for the metrics, in one statement: gauges over open rows by type and
- * status, outbox, idempotency store, guards.
+ * status, outbox, idempotency store. Guards come with each heartbeat, see instances.h.
+ *
+ * reconciled_worker_retries counts attempts after the first of open operations: "requeue" those
+ * that verdicts asked for, "worker" the others. (The causes that workers name stand in the journal
+ * only: they are free text, and the journal is too large to be read every few seconds.)
  */
 #pragma once
 

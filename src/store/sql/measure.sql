@@ -65,10 +65,6 @@ UNION ALL SELECT 'reconciled_overdue', operation_type, NULL, overdue FROM by_typ
 UNION ALL SELECT 'reconciled_not_picked_up', operation_type, NULL, not_picked_up FROM by_type
 UNION ALL SELECT 'reconciled_worker_retries', operation_type, 'worker', by_worker FROM by_type
 UNION ALL SELECT 'reconciled_worker_retries', operation_type, 'requeue', by_verdict FROM by_type
-UNION ALL SELECT 'reconciled_guard_tripped', t.operation_type, NULL, (EXISTS (
-	SELECT FROM reconcile.guards g
-	WHERE g.kind = 'type' AND g.name = t.operation_type AND g.released_at IS NULL))::int
-FROM types t
 UNION ALL SELECT 'reconciled_outbox_oldest_age_seconds', NULL, NULL,
 	coalesce(extract(epoch FROM clock.now - oldest_at), 0) FROM clock, undelivered
 UNION ALL SELECT 'reconciled_outbox_parked', NULL, NULL, parked FROM undelivered
