@@ -16,13 +16,14 @@
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/config/problems.h"
+#include "reconciled/daemon/daemon.h"
 #include "reconciled/daemon/once.h"
 #include "reconciled/store/db.h"
 
 enum { MIGRATE_CONNECT_SECONDS = 5, MIGRATE_STATEMENT_SECONDS = 600 };
 
 enum command {
-	COMMAND_NONE,
+	COMMAND_DAEMON, /* without a flag */
 	COMMAND_ONCE,
 	COMMAND_CHECK,
 	COMMAND_DUMP,
@@ -37,11 +38,13 @@ struct arguments {
 	const char *command_flag;
 	const char **types, **operations; /* each with room for argc */
 	struct once_options once;
-	const char *only_once; /* a flag that was given and needs --once */
+	const char *only_once;	/* a flag that was given and needs --once */
+	const char *of_looking; /* one that needs --once or the daemon */
 };
 
 static const char usage[] =
-	"usage: reconciled [--config FILE] --once [--type T]... [--operation ID]... [--observe]\n"
+	"usage: reconciled [--config FILE] [--type T]... [--observe]\n"
+	"       reconciled [--config FILE] --once [--type T]... [--operation ID]... [--observe]\n"
 	"                  [--limit N] [--json] [--no-progress]\n"
 	"       reconciled [--config FILE] --check-config | --dump-config | --migrate\n"
 	"       reconciled --version | --help\n";
@@ -112,7 +115,7 @@ parse_limit(const char *text, int64_t *ret_limit)
 static bool
 set_command(struct arguments *arguments, int opt)
 {
-	if (arguments->command != COMMAND_NONE && arguments->command != commands[opt].command) {
+	if (arguments->command_flag && arguments->command != commands[opt].command) {
 		fprintf(stderr, "reconciled: %s and %s do not go together\n",
 			arguments->command_flag, commands[opt].flag);
 		return false;
@@ -134,7 +137,7 @@ take_option(struct arguments *arguments, int opt)
 		return true;
 	case OPT_TYPE:
 		arguments->types[once->types_count++] = optarg;
-		arguments->only_once = "--type";
+		arguments->of_looking = "--type";
 		return true;
 	case OPT_OPERATION:
 		arguments->operations[once->operations_count++] = optarg;
@@ -142,7 +145,7 @@ take_option(struct arguments *arguments, int opt)
 		return true;
 	case OPT_OBSERVE:
 		once->observe = true;
-		arguments->only_once = "--observe";
+		arguments->of_looking = "--observe";
 		return true;
 	case OPT_LIMIT:
 		arguments->only_once = "--limit";
@@ -163,16 +166,21 @@ take_option(struct arguments *arguments, int opt)
 }
 
 static bool
+looks(enum command command)
+{
+	return command == COMMAND_ONCE || command == COMMAND_DAEMON;
+}
+
+static bool
 check_arguments(const struct arguments *arguments, int argc, char **argv)
 {
 	if (optind < argc)
 		fprintf(stderr, "reconciled: unexpected argument \"%s\"\n", argv[optind]);
-	else if (arguments->command == COMMAND_NONE)
-		fputs("reconciled: one of --once, --check-config, --dump-config, --migrate is "
-		      "needed\n",
-		      stderr);
 	else if (arguments->only_once && arguments->command != COMMAND_ONCE)
 		fprintf(stderr, "reconciled: %s needs --once\n", arguments->only_once);
+	else if (arguments->of_looking && !looks(arguments->command))
+		fprintf(stderr, "reconciled: %s and %s do not go together\n",
+			arguments->command_flag, arguments->of_looking);
 	else
 		return true;
 	return false;
@@ -298,6 +306,25 @@ run_once(const struct arguments *arguments)
 }
 
 static enum exit_code
+run_daemon(const struct arguments *arguments)
+{
+	struct config *config = load(arguments->config_file, CONFIG_ALL | CONFIG_SECRETS);
+	const struct daemon_options options = {
+		.file = arguments->config_file,
+		.types = arguments->once.types,
+		.types_count = arguments->once.types_count,
+		.observe = arguments->once.observe,
+	};
+
+	if (!config)
+		return EXIT_USAGE;
+	if (types_are_known(config, &arguments->once))
+		return daemon_run(config, &options);
+	config_unref(config);
+	return EXIT_USAGE;
+}
+
+static enum exit_code
 print_version(const struct arguments *arguments)
 {
 	puts("reconciled " RECONCILED_VERSION);
@@ -312,9 +339,10 @@ print_help(const struct arguments *arguments)
 }
 
 static enum exit_code (*const runners[])(const struct arguments *arguments) = {
-	[COMMAND_ONCE] = run_once,	   [COMMAND_CHECK] = check_config,
-	[COMMAND_DUMP] = dump_config,	   [COMMAND_MIGRATE] = migrate,
-	[COMMAND_VERSION] = print_version, [COMMAND_HELP] = print_help,
+	[COMMAND_DAEMON] = run_daemon,	[COMMAND_ONCE] = run_once,
+	[COMMAND_CHECK] = check_config, [COMMAND_DUMP] = dump_config,
+	[COMMAND_MIGRATE] = migrate,	[COMMAND_VERSION] = print_version,
+	[COMMAND_HELP] = print_help,
 };
 
 int

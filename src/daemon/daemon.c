@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Starts and ends the daemon: what lives as long as the process, and its signals.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <sys/resource.h>
+
+#include <event2/event.h>
+
+#include "reconciled/base/clock.h"
+#include "reconciled/base/log.h"
+#include "reconciled/base/xalloc.h"
+#include "reconciled/config/config.h"
+#include "reconciled/daemon/daemon.h"
+#include "reconciled/net/curl_loop.h"
+
+#include "beats.h"
+#include "connections.h"
+#include "notify.h"
+#include "pulse.h"
+#include "reload.h"
+#include "state_file.h"
+#include "states.h"
+
+/* From the first signal to the end, whatever hangs. */
+static const struct timeval stop_patience = { .tv_sec = 9 };
+
+/* Beside the questions: connections, files, the HTTP server. */
+enum { OTHER_DESCRIPTORS = 256 };
+
+static void
+on_terminate(evutil_socket_t fd, short what, void *owner)
+{
+	struct daemon *daemon = owner;
+
+	if (daemon->stopping) {
+		event_base_loopbreak(daemon->base);
+		return;
+	}
+	daemon->stopping = true;
+	notify_stopping();
+	log_info("stopping");
+	event_add(daemon->stop, &stop_patience);
+	state_go(daemon, STATE_DRAINING);
+}
+
+static void
+on_notified(void *owner, const char *operation_type)
+{
+	struct daemon *daemon = owner;
+
+	if (state_is(daemon, STATE_SERVING))
+		serving_wake(daemon->serving, *operation_type ? operation_type : NULL);
+}
+
+/* Each question may need a descriptor; the soft limit of a service is 1024. */
+static void
+raise_descriptors(const struct config *config)
+{
+	rlim_t needed = (rlim_t)config->max_in_flight + OTHER_DESCRIPTORS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+		return;
+	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < needed)
+		log_warning("fewer descriptors than max_in_flight may need",
+			    F_INT("limit", (int64_t)limit.rlim_cur));
+}
+
+static struct event *
+on_signal(struct daemon *daemon, int number, event_callback_fn callback)
+{
+	struct event *event = evsignal_new(daemon->base, number, callback, daemon);
+
+	event_add(event, NULL);
+	return event;
+}
+
+static void
+make_events(struct daemon *daemon)
+{
+	daemon->base = event_base_new();
+	daemon->on_terminate[0] = on_signal(daemon, SIGTERM, on_terminate);
+	daemon->on_terminate[1] = on_signal(daemon, SIGINT, on_terminate);
+	daemon->on_hangup = on_signal(daemon, SIGHUP, reload_on_hangup);
+	daemon->stop = evtimer_new(daemon->base, on_terminate, daemon);
+	daemon->change = evtimer_new(daemon->base, state_on_change, daemon);
+	daemon->deadline = evtimer_new(daemon->base, state_on_deadline, daemon);
+	daemon->notify = notify_create(daemon->base);
+}
+
+static void
+make_parts(struct daemon *daemon)
+{
+	const struct connections_callbacks connections = { state_on_opened, state_on_lost,
+							   on_notified, daemon };
+	const struct pulse_callbacks pulse = { beats_on_answered, beats_on_silent, daemon };
+	const char *name = daemon->at_start->instance_name;
+
+	strbuf_printf(&daemon->actor, "reconciled:%s", name);
+	daemon->connections = connections_create(daemon->base, &connections);
+	daemon->pulse = pulse_create(daemon->base, daemon->state_file, name, &pulse);
+	daemon->curl = curl_loop_create(daemon->base);
+	daemon->context = (struct serving_context){
+		.base = daemon->base,
+		.curl = daemon->curl,
+		.options = daemon->options,
+		.instance_id = state_file_instance_id(daemon->state_file),
+		.actor = strbuf_text(&daemon->actor),
+		.over = state_on_over,
+		.owner = daemon,
+	};
+	daemon->serving = serving_create(&daemon->context, config_ref(daemon->at_start));
+	state_announce(daemon, false);
+}
+
+static void
+finish(struct daemon *daemon)
+{
+	serving_destroy(daemon->serving);
+	serving_destroy(daemon->next);
+	pulse_destroy(daemon->pulse);
+	connections_destroy(daemon->connections);
+	curl_loop_destroy(daemon->curl);
+	strbuf_finish(&daemon->actor);
+	notify_destroy(daemon->notify);
+	for (size_t i = 0; i < ARRAY_LEN(daemon->on_terminate); i++)
+		event_free(daemon->on_terminate[i]);
+	event_free(daemon->on_hangup);
+	event_free(daemon->stop);
+	event_free(daemon->change);
+	event_free(daemon->deadline);
+	event_base_free(daemon->base);
+	state_file_close(daemon->state_file);
+	config_unref(daemon->at_start);
+}
+
+static bool
+open_state(struct daemon *daemon)
+{
+	struct err err = { 0 };
+
+	daemon->state_file = state_file_open(daemon->at_start->state_directory, &err);
+	if (!daemon->state_file) {
+		fprintf(stderr, "reconciled: %s\n", err.text);
+		return false;
+	}
+	if (!state_file_is_kept(daemon->state_file))
+		log_warning(
+			"without state_directory this instance is a new one at each start: what "
+			"it had in flight waits until others find it dead");
+	return true;
+}
+
+enum exit_code
+daemon_run(struct config *config, const struct daemon_options *options)
+{
+	struct daemon daemon = { .options = options, .at_start = config };
+
+	if (!open_state(&daemon)) {
+		config_unref(config);
+		return EXIT_FAILED;
+	}
+	raise_descriptors(config);
+	make_events(&daemon);
+	make_parts(&daemon);
+	log_info("starting", F_STR("version", RECONCILED_VERSION),
+		 F_STR("instance", config->instance_name));
+	state_go(&daemon, STATE_CONNECTING);
+	event_base_dispatch(daemon.base);
+	log_info("stopped");
+	finish(&daemon);
+	return daemon.failed ? EXIT_FAILED : EXIT_DONE;
+}
