@@ -109,7 +109,7 @@ def test_an_unknown_operation_is_named_and_the_rest_is_done(world, crm):
 
 
 @pytest.mark.parametrize("arguments, expected", [
-    ([], "--once"), (["--once", "--check-config"], "do not go together"),
+    (["--limit", "3"], "--limit needs --once"), (["--once", "--check-config"], "do not go together"),
     (["--once", "--limit", "0"], "--limit"), (["--once", "--limit", "1x"], "1x"),
     (["--json", "--migrate"], "--json"), (["--once", "extra"], "extra"), (["--onec"], "--onec"),
 ], ids=" ".join)

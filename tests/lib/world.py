@@ -10,6 +10,8 @@ import textwrap
 
 from psycopg.rows import dict_row
 
+from daemon import Daemon, wait_for  # noqa: F401 (tests import it from here)
+
 BUILD = pathlib.Path(os.environ.get(
     "BUILD_DIR", pathlib.Path(__file__).resolve().parents[2] / "build"))
 
@@ -67,16 +69,20 @@ class World:
             (directory / folder).mkdir()
         (directory / "hash.key").write_text(self.hash_key)
         self.settings()
+        self.daemons = []
         self.app = cluster.connect(database, "app_login", row_factory=dict_row)
         self.db = cluster.connect(database, "postgres", row_factory=dict_row)
 
     def close(self):
+        for daemon in self.daemons:
+            daemon.kill()
         self.app.close()
         self.db.close()
 
     # configuration
 
-    def settings(self, **more):
+    def settings(self, file=None, **more):
+        """Writes the settings, usually of the one instance."""
         keys = {
             "database": json.dumps(self.cluster.conninfo(self.database, "daemon_login")),
             "instance_name": "test",
@@ -84,7 +90,7 @@ class World:
             "state_directory": json.dumps(f"{self.directory}/state"),
             **more,
         }
-        self.config.write_text("".join(f"{name}: {value}\n" for name, value in keys.items()))
+        (file or self.config).write_text("".join(f"{name}: {value}\n" for name, value in keys.items()))
 
     def policy(self, mode="enforce", confirm=1, over="0s", more="", text=POLICY):
         """The usual policy with changes, or a whole one."""
@@ -116,6 +122,28 @@ class World:
     def start_once(self, *arguments):
         return subprocess.Popen(self.command("reconciled", "--once", "--json", *arguments),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def start_daemon(self, *arguments, config=None, environment=None, serving=True):
+        """reconciled without --once, ready, and serving unless told otherwise; ends with the world."""
+        command = [str(BUILD / "reconciled"), "--config", str(config or self.config),
+                   *map(str, arguments)]
+        daemon = Daemon(command, self.directory / f"daemon-{len(self.daemons)}.log", environment)
+        self.daemons.append(daemon)
+        if serving:
+            daemon.wait_serving()
+        return daemon
+
+    def wait_for(self, condition, timeout=30, what="the condition"):
+        """Polls until the condition holds; fails at once when a daemon has crashed."""
+        def holds():
+            for daemon in self.daemons:
+                assert daemon.process.poll() in (None, 0, -9), daemon.log
+            return condition()
+        return wait_for(holds, timeout, what)
+
+    def wait_status(self, operation_id, status, timeout=30):
+        return self.wait_for(lambda: self.operation(operation_id)["status"] == status, timeout,
+                             f"{operation_id} {status}")
 
     # operations
 
