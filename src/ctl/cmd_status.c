@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * reconcilectl status: how many operations of each type are in which state, the oldest of them, and
- * what needs a person.
+ * reconcilectl status: how many operations of each type are in which state, the oldest of them, what
+ * holds them up, who works, and what needs a person.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "reconciled/base/err.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/store/views.h"
+#include "running.h"
 #include "table.h"
 #include "view_json.h"
 
@@ -23,14 +24,15 @@ struct kind_count {
 
 static const struct {
 	const char *kind, *words;
+	bool one; /* a row is one case, whatever its count says */
 } kinds[] = {
-	{ "review", "in review" },
-	{ "deadline", "past the deadline" },
-	{ "not_picked_up", "not picked up by a worker" },
-	{ "no_policy", "without a policy" },
-	{ "target_away", "looks that a target left without answer" },
-	{ "guard", "held by a guard" },
-	{ "event_parked", "events that could not be delivered" },
+	{ "review", "in review", false },
+	{ "deadline", "past the deadline", false },
+	{ "not_picked_up", "not picked up by a worker", false },
+	{ "no_policy", "without a policy", false },
+	{ "target_away", "looks that a target left without answer", false },
+	{ "guard", "guards that hold actions back", true },
+	{ "event_parked", "events that could not be delivered", false },
 };
 
 static void
@@ -89,14 +91,26 @@ words_of(const char *kind)
 	return kind;
 }
 
+/* Cases behind one row of the exceptions. */
+static long long
+cases_of(const struct view *exceptions, size_t row)
+{
+	const char *kind = facts_text(exceptions, row, "kind"),
+		   *count = facts_get(exceptions, row, "count");
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (kinds[i].one && strcmp(kinds[i].kind, kind) == 0)
+			return 1;
+	return count ? strtoll(count, NULL, 10) : 1;
+}
+
 static size_t
 count_kinds(const struct view *exceptions, struct kind_count *counts)
 {
 	size_t used = 0, k;
 
 	for (size_t r = 0; r < view_rows(exceptions); r++) {
-		const char *kind = facts_text(exceptions, r, "kind"),
-			   *count = facts_get(exceptions, r, "count");
+		const char *kind = facts_text(exceptions, r, "kind");
 
 		for (k = 0; k < used && strcmp(counts[k].kind, kind) != 0; k++)
 			continue;
@@ -104,7 +118,7 @@ count_kinds(const struct view *exceptions, struct kind_count *counts)
 			continue;
 		if (k == used)
 			counts[used++] = (struct kind_count){ .kind = kind };
-		counts[k].count += count ? strtoll(count, NULL, 10) : 1;
+		counts[k].count += cases_of(exceptions, r);
 	}
 	return used;
 }
@@ -133,13 +147,14 @@ print_needs(struct ctl *ctl, const struct view *exceptions)
 }
 
 static enum ctl_exit
-print_all(struct ctl *ctl, const struct view *overview)
+print_all(struct ctl *ctl, const struct view *overview, const struct running *running)
 {
 	struct list_filter any = { .limit = EXCEPTIONS_MAX };
 	struct view *exceptions = NULL;
 	struct err err = { 0 };
 
 	print_types(&ctl->screen, overview);
+	running_print(&ctl->screen, running);
 	if (!view_exceptions(ctl->db, &any, &exceptions, &err))
 		return ctl_fail(CTL_REFUSED, "%s", err.text);
 	print_needs(ctl, exceptions);
@@ -147,33 +162,37 @@ print_all(struct ctl *ctl, const struct view *overview)
 	return CTL_DONE;
 }
 
-static void
-print_json(const struct view *overview)
+static enum ctl_exit
+print_json(const struct view *overview, const struct running *running)
 {
 	struct strbuf json = { 0 };
 
 	strbuf_puts(&json, "{\"types\":");
 	view_json_rows(&json, overview, view_rows(overview));
+	running_put_json(&json, running);
 	strbuf_putc(&json, '}');
 	ctl_print_json(&json);
 	strbuf_finish(&json);
+	return CTL_DONE;
 }
 
 static enum ctl_exit
 run(struct ctl *ctl, int argc, char **argv)
 {
 	enum ctl_exit code = ctl_connect(ctl);
+	struct running running = { 0 };
 	struct view *overview = NULL;
 	struct err err = { 0 };
 
 	if (code != CTL_DONE)
 		return code;
-	if (!view_overview(ctl->db, &overview, &err))
-		return ctl_fail(CTL_REFUSED, "%s", err.text);
-	if (ctl->json)
-		print_json(overview);
+	if (!view_overview(ctl->db, &overview, &err) || !running_read(ctl->db, &running, &err))
+		code = ctl_fail(CTL_REFUSED, "%s", err.text);
+	else if (ctl->json)
+		code = print_json(overview, &running);
 	else
-		code = print_all(ctl, overview);
+		code = print_all(ctl, overview, &running);
+	running_finish(&running);
 	view_destroy(overview);
 	return code;
 }
@@ -181,6 +200,6 @@ run(struct ctl *ctl, int argc, char **argv)
 const struct command command_status = {
 	.name = "status",
 	.arguments = "",
-	.help = "how many are in which state, how old, what needs a person",
+	.help = "how many are in which state, what holds them up, who works",
 	.run = run,
 };

@@ -11,8 +11,8 @@
 #include "reconciled/base/standard_files.h"
 
 static const struct command *const commands[] = {
-	&command_status, &command_list,	  &command_show,
-	&command_policy, &command_states, &command_rules,
+	&command_status, &command_list,	  &command_show,   &command_guard, &command_pause,
+	&command_resume, &command_policy, &command_states, &command_rules,
 };
 
 /* clang-format off */

@@ -15,6 +15,7 @@ struct meaning {
 	enum err_code code;
 	bool quotes_data; /* its message may hold values */
 	bool ends;	  /* this connection is of no use any more */
+	bool sentence;	  /* its message is ours and says all */
 	const char *hint; /* what helps; NULL: nothing in general */
 };
 
@@ -31,7 +32,7 @@ static const struct meaning meanings[] = {
 	{ .prefix = "57", .code = ERR_TRANSIENT, .ends = true },
 	{ .prefix = "53", .code = ERR_TRANSIENT },
 	{ .prefix = "58", .code = ERR_TRANSIENT },
-	{ .prefix = "RC", .code = ERR_INVALID },
+	{ .prefix = "RC", .code = ERR_INVALID, .sentence = true },
 	{ .prefix = "23", .code = ERR_INVALID },
 	{ .prefix = "22", .code = ERR_INVALID, .quotes_data = true },
 	{ .prefix = "44", .code = ERR_INVALID, .quotes_data = true },
@@ -129,7 +130,10 @@ sqlstate_err(const char *statement, const PGresult *result, struct err *err)
 		sqlstate_add_line(&text, message ? message : PQresultErrorMessage(result));
 	if (m->code == ERR_INVALID)
 		add_names(&text, result);
-	err_fill(err, m->code, "%s: %s (SQLSTATE %s)%s", statement, strbuf_text(&text), sqlstate,
-		 m->hint ? m->hint : "");
+	if (m->sentence)
+		err_fill(err, m->code, "%s", strbuf_text(&text));
+	else
+		err_fill(err, m->code, "%s: %s (SQLSTATE %s)%s", statement, strbuf_text(&text),
+			 sqlstate, m->hint ? m->hint : "");
 	strbuf_finish(&text);
 }

@@ -9,18 +9,21 @@
 #include "db_send.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/core/lifecycle.h"
+#include "reconciled/store/instances.h"
 #include "reconciled/store/views.h"
+#include "view_run.h"
 
-extern const struct sql_statement sql_list_closed, sql_list_open, sql_show_exceptions,
-	sql_show_journal, sql_show_operation, sql_show_overview;
+extern const struct sql_statement sql_list_closed, sql_list_guards, sql_list_instances,
+	sql_list_open, sql_list_paused, sql_show_exceptions, sql_show_journal, sql_show_operation,
+	sql_show_overview;
 
 struct view {
 	PGresult *result;
 };
 
-static bool
-run(struct db *db, const struct sql_statement *statement, struct params *params,
-    struct view **ret_view, struct err *err)
+bool
+view_run(struct db *db, const struct sql_statement *statement, struct params *params,
+	 struct view **ret_view, struct err *err)
 {
 	const struct db_query query = { .statement = statement, .params = params, .text = true };
 	PGresult *result;
@@ -124,7 +127,7 @@ view_overview(struct db *db, struct view **ret_view, struct err *err)
 {
 	struct params none = { 0 };
 
-	return run(db, &sql_show_overview, &none, ret_view, err);
+	return view_run(db, &sql_show_overview, &none, ret_view, err);
 }
 
 bool
@@ -134,7 +137,7 @@ view_exceptions(struct db *db, const struct list_filter *filter, struct view **r
 	struct params params = { 0 };
 
 	add_filter(&params, filter);
-	return run(db, &sql_show_exceptions, &params, ret_view, err);
+	return view_run(db, &sql_show_exceptions, &params, ret_view, err);
 }
 
 bool
@@ -147,7 +150,7 @@ view_operations(struct db *db, const struct list_filter *filter, struct view **r
 	struct params params = { 0 };
 
 	add_filter(&params, filter);
-	return run(db, closed ? &sql_list_closed : &sql_list_open, &params, ret_view, err);
+	return view_run(db, closed ? &sql_list_closed : &sql_list_open, &params, ret_view, err);
 }
 
 static bool
@@ -157,7 +160,7 @@ run_for_id(struct db *db, const struct sql_statement *statement, const char *ope
 	struct params params = { 0 };
 
 	params_text(&params, operation_id);
-	return run(db, statement, &params, ret_view, err);
+	return view_run(db, statement, &params, ret_view, err);
 }
 
 bool
@@ -170,4 +173,31 @@ bool
 view_journal(struct db *db, const char *operation_id, struct view **ret_view, struct err *err)
 {
 	return run_for_id(db, &sql_show_journal, operation_id, ret_view, err);
+}
+
+bool
+view_guards(struct db *db, bool history, int limit, struct view **ret_view, struct err *err)
+{
+	struct params params = { 0 };
+
+	params_bool(&params, history);
+	params_int4(&params, limit);
+	return view_run(db, &sql_list_guards, &params, ret_view, err);
+}
+
+bool
+view_paused(struct db *db, struct view **ret_view, struct err *err)
+{
+	struct params none = { 0 };
+
+	return view_run(db, &sql_list_paused, &none, ret_view, err);
+}
+
+bool
+view_instances(struct db *db, struct view **ret_view, struct err *err)
+{
+	struct params params = { 0 };
+
+	params_int8(&params, INSTANCE_FRESH_US);
+	return view_run(db, &sql_list_instances, &params, ret_view, err);
 }

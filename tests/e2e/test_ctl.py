@@ -77,9 +77,11 @@ def test_status_counts_by_type_and_status(three):
 
 
 def test_status_of_an_empty_database(world):
-    assert ctl(world, "--json", "status").json == {"types": []}
+    assert ctl(world, "--json", "status").json == {"types": [], "guards": [], "paused": [],
+                                                  "instances": []}
     text = ctl(world, "status").out
-    assert text == "No operation is open, and no policy is loaded.\n\nNothing needs a person.\n"
+    assert text == ("No operation is open, and no policy is loaded.\n\n"
+                    "No instance of the daemon is running.\n\nNothing needs a person.\n")
 
 
 def test_exceptions_say_what_differs_and_what_to_do(three):

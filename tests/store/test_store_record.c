@@ -213,7 +213,9 @@ test_refused(void)
 	struct told told = test_record(db, rows, 2);
 
 	tap_int(told.err.code, ERR_INVALID, "a transition that does not exist is refused");
-	tap_ok(strstr(told.err.text, "RC422") != NULL, "by the life cycle: %s", told.err.text);
+	tap_str(told.err.text,
+		"operation \"bad\" cannot change from awaiting_confirmation to pending",
+		"by the life cycle, in its own words");
 	rows[1] = row("bad");
 	rows[1].remote_id = "secret\xff value";
 	told = test_record(db, rows, 2);

@@ -44,3 +44,9 @@ bool view_operation(struct db *db, const char *operation_id, struct view **ret_v
 		    struct err *err) MUST_CHECK; /* no row: unknown */
 bool view_journal(struct db *db, const char *operation_id, struct view **ret_view,
 		  struct err *err) MUST_CHECK; /* oldest first, times as RFC 3339 UTC */
+/* Guards that hold something back or were released with a rest, or with history all; newest first. */
+bool view_guards(struct db *db, bool history, int limit, struct view **ret_view,
+		 struct err *err) MUST_CHECK;
+bool view_paused(struct db *db, struct view **ret_view, struct err *err) MUST_CHECK;
+bool view_instances(struct db *db, struct view **ret_view,
+		    struct err *err) MUST_CHECK; /* those that are alive */
