@@ -24,7 +24,7 @@ UNSAFE = set(map(chr, range(0x20))) - {"\n"} | set(map(chr, range(0x7F, 0xA0))) 
 @pytest.fixture
 def three(world, crm):
     """The article's example after one look: confirmed, newer there, absent."""
-    world.policy(more="idempotent: natural\nactions: {missing: requeue}\n")
+    world.policy(more="idempotent: natural\nactions: {missing: requeue}\nrequeue: {max: 0}\n")
     world.target(crm.url, more="control: {get: /customers/control, found: {status: 200}}")
     crm.serve({"a-correct": {"id": "c7", "version": 7}, "b-newer": {"id": "c9", "version": 8},
                "control": {"id": "c0"}})
