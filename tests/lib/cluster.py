@@ -96,11 +96,14 @@ class Cluster:
         if self.user is not None:
             os.chown(self.directory, self.user.pw_uid, self.user.pw_gid)
         self.directory.chmod(0o755)  # clients of any user reach the socket
-        self._run(self.bin / "initdb", "-A", "trust", "-N", "-U", "postgres", "-E", "UTF8",
-                  "--locale=C.UTF-8", "-D", self.data)
+        self._fill()
         with open(self.data / "postgresql.conf", "a", encoding="ascii") as conf:
             for name, value in self.settings.items():
                 conf.write(f"{name} = '{value}'\n")
+
+    def _fill(self):
+        self._run(self.bin / "initdb", "-A", "trust", "-N", "-U", "postgres", "-E", "UTF8",
+                  "--locale=C.UTF-8", "-D", self.data)
 
     def _wait(self):
         deadline = time.monotonic() + 60
@@ -113,6 +116,23 @@ class Cluster:
                     text = (self.directory / "log").read_text(errors="replace")
                     raise RuntimeError(f"PostgreSQL did not start: {text}") from failure
                 time.sleep(0.05)
+
+    def _settle(self, query, *expected):
+        """Waits until the first column of the first row is one of these."""
+        deadline = time.monotonic() + 60
+        with self.connect() as admin:
+            while (row := admin.execute(query).fetchone()) is None or row[0] not in expected:
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"{query}: {row}")
+                time.sleep(0.02)
+
+    def synchronous(self, standby):
+        """From now on what is committed here is in the standby's log too."""
+        with self.connect() as admin:
+            admin.execute(sql.SQL("ALTER SYSTEM SET synchronous_standby_names = {}").format(
+                standby.name))
+            admin.execute("SELECT pg_reload_conf()")
+        self._settle("SELECT sync_state FROM pg_stat_replication", "sync")
 
     def halt(self, how=signal.SIGINT):
         """Stop the server and keep its data: start() brings it back."""
@@ -155,6 +175,27 @@ class Cluster:
                 admin.execute(sql.SQL("GRANT {} TO {}").format(
                     sql.Identifier(role), sql.Identifier(name)))
         return name
+
+
+class Standby(Cluster):
+    """A copy of a running server that follows it, reads only, and can take its place."""
+
+    def __init__(self, primary, name="standby"):
+        super().__init__({"cluster_name": name})  # so it is known to the primary
+        self.primary, self.name = primary, name
+
+    def _fill(self):
+        self._run(self.bin / "pg_basebackup", "-h", self.primary.directory, "-U", "postgres",
+                  "-D", self.data, "-R", "-c", "fast", "-X", "stream")
+
+    def promote(self):
+        """Make it the primary, which waits for no standby of its own."""
+        with self.connect() as admin:
+            admin.execute("SELECT pg_promote(true, 60)")
+            admin.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            admin.execute("SELECT pg_reload_conf()")
+        self._settle("SHOW transaction_read_only", "off")
+        self._settle("SHOW synchronous_standby_names", "")
 
 
 def migrations(directory=MIGRATIONS):
