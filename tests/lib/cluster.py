@@ -53,7 +53,7 @@ class Cluster:
 
     def __init__(self, settings=None):
         self.settings = {**SETTINGS, **(settings or {})}
-        self.directory = None
+        self.directory = self._server = None
         self.user = server_user()
         self.bin = bindir()
 
@@ -139,11 +139,15 @@ class Cluster:
         self._server.send_signal(how)
         self._server.wait(60)
 
+    def kill(self):
+        """Ends it at once, if it runs, as a power cut would; start() recovers the data."""
+        if self._server and self._server.poll() is None:
+            self.halt(signal.SIGQUIT)
+
     def stop(self):
         if self.directory is None:
             return
-        if self._server.poll() is None:
-            self.halt(signal.SIGQUIT)  # at once: nobody needs the data any more
+        self.kill()  # nobody needs the data any more
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory = None
 
