@@ -414,6 +414,11 @@ test_q02_only_due_rows(void)
 	tap_ok(strstr(plan, "\"Actual Rows\": 100000") == NULL &&
 		       strstr(plan, "\"Actual Rows\": 20000") == NULL,
 	       "neither closed nor future rows are read");
+	pages = pages_of(&sql_fetch_due, "'q02', NULL, '-infinity', '', 10, 3, 1, true, NULL, '{}'",
+			 plan, sizeof(plan));
+	tap_ok(pages <= 70, "a share of them touches %ld pages", pages);
+	tap_ok(strstr(plan, "operations_due") != NULL && strstr(plan, "Bitmap") == NULL,
+	       "in the order of the index, up to the limit");
 	pages = pages_of(&sql_count_due, "'{q02}', 1000", plan, sizeof(plan));
 	tap_ok(pages <= 70, "counting them touches %ld pages", pages);
 	pages = pages_of(&sql_list_open, "'q02', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50",
