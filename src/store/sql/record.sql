@@ -35,9 +35,9 @@ WITH settings AS MATERIALIZED (
 		l.tally_class IN ('missing', 'correct', 'divergent', 'ambiguous', 'not_applicable')
 			AND l.from_status IN ('pending', 'processing', 'awaiting_confirmation',
 				'retry_scheduled') AS counted,
-		CASE WHEN l.changed AND l.to_status = 'confirmed' THEN 1
-			WHEN t.paused OR t.policy <> l.policy THEN 0
-			WHEN l.not_after < s.now THEN 3 ELSE 1 END AS outcome,
+		l.changed AND l.to_status = 'confirmed' AS confirms,
+		coalesce(t.policy = l.policy AND NOT t.paused, true) AS in_force,
+		coalesce(l.not_after < s.now, false) AS late,
 		t.deliver_to
 	FROM settings s CROSS JOIN unnest($3::text[], $4::bigint[], $5::int[], $6::bool[], $7::text[],
 		$8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
@@ -53,13 +53,16 @@ WITH settings AS MATERIALIZED (
 		tally_action, due_was, operation_type, guarded, not_after, requeue, next_attempt_in,
 		postponed, place)
 	LEFT JOIN reconcile.operation_types t ON t.operation_type = l.operation_type
+), actions AS MATERIALIZED (
+	SELECT place, operation_id, operation_type, revision FROM looks
+	WHERE guarded AND in_force AND NOT late
+), unchanged AS MATERIALIZED (
+	SELECT operation_id, revision FROM reconcile.operations
+	WHERE operation_id = ANY (ARRAY(SELECT operation_id FROM actions))
 ), wanted AS MATERIALIZED (
-	SELECT l.place, l.operation_type,
-		row_number() OVER (PARTITION BY l.operation_type ORDER BY l.place) AS turn
-	FROM looks l JOIN reconcile.operations o
-		ON o.operation_id = l.operation_id AND o.revision = l.revision
-	WHERE l.guarded AND l.outcome = 1 AND o.operation_id = ANY (ARRAY(
-		SELECT k.operation_id FROM looks k WHERE k.guarded AND k.outcome = 1))
+	SELECT a.place, a.operation_type,
+		row_number() OVER (PARTITION BY a.operation_type ORDER BY a.place) AS turn
+	FROM actions a JOIN unchanged USING (operation_id, revision)
 ), granted AS MATERIALIZED (
 	SELECT w.operation_type, reconcile.draw(w.operation_type, w.wanted::int,
 		(SELECT count(*) FROM looks l
@@ -104,7 +107,7 @@ WITH settings AS MATERIALIZED (
 	FROM looks AS l
 	WHERE o.operation_id = l.operation_id AND o.operation_id = ANY ($3::text[])
 		AND o.revision = l.revision AND (l.changed OR o.checks = l.checks)
-		AND l.outcome = 1 AND l.place <> ALL (ARRAY(SELECT place FROM held))
+		AND (l.confirms OR l.in_force AND NOT l.late) AND l.place <> ALL (ARRAY(SELECT place FROM held))
 	RETURNING l.place, l.changed, l.event_type, l.from_status, l.now, l.journal_class,
 		l.journal_reason, l.event, l.action, l.rule, l.evidence, l.policy, l.tally_class,
 		l.tally_action, l.counted, l.deliver_to, o.operation_id, o.operation_type, o.scope, o.entity_type,
@@ -140,4 +143,5 @@ WITH settings AS MATERIALIZED (
 )
 SELECT place, 1 AS outcome, revision FROM recorded
 UNION ALL SELECT place, 2, NULL FROM held
-UNION ALL SELECT place, 3, NULL FROM looks WHERE outcome = 3
+UNION ALL SELECT place, 3, NULL FROM looks
+	WHERE late AND in_force AND NOT confirms
