@@ -108,32 +108,30 @@ note_quota(struct gate *gate, const struct reading *reading, int64_t began_us, i
 			 F_INT("seconds", wait_us / SECOND));
 }
 
+/* To half-open is told when the question leaves. A failed trial is no news worth a warning. */
 static void
-report(const struct gate *gate, int64_t now_us)
+report(const struct gate *gate, enum breaker_state before, int64_t now_us)
 {
-	switch (gate->breaker.state) {
-	case BREAKER_CLOSED:
+	const struct breaker *breaker = &gate->breaker;
+
+	if (breaker->state == BREAKER_CLOSED)
 		log_info("target answers again", F_STR("target", gate->target));
-		break;
-	case BREAKER_OPEN:
-		log_warning("target fails, it is left alone for a while",
-			    F_STR("target", gate->target),
-			    F_STR("reason", reason_name(gate->breaker.cause)),
-			    F_INT("seconds", (gate->breaker.retry_at_us - now_us) / SECOND));
-		break;
-	case BREAKER_HALF_OPEN: /* told when the question leaves */
-		break;
-	}
+	else
+		log_at(before == BREAKER_CLOSED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+		       "target fails, it is left alone for a while", F_STR("target", gate->target),
+		       F_STR("reason", reason_name(breaker->cause)),
+		       F_INT("seconds", (breaker->retry_at_us - now_us) / SECOND));
 }
 
 static void
 note_breaker(struct gate *gate, unsigned ticket, const struct reading *reading, int64_t now_us)
 {
 	struct isolation *isolation = gate->isolation;
+	enum breaker_state before = gate->breaker.state;
 	bool changed = breaker_answer(&gate->breaker, ticket, reading, now_us, gate_random(gate));
 
 	if (changed)
-		report(gate, now_us);
+		report(gate, before, now_us);
 	if (grade_answer(reading) != ANSWER_UNREACHED) {
 		isolation_end(isolation, now_us);
 	} else if (changed) {

@@ -32,8 +32,9 @@ struct request {
 
 /* The answer as it came. fault REASON_COUNT: none, the status and body are there. */
 struct response {
-	enum reason
-		fault; /* timeout refused dns tls transport truncated too_large, or REASON_COUNT */
+	/* timeout refused dns tls transport truncated too_large; of a question that was kept back,
+	 * why; or REASON_COUNT */
+	enum reason fault;
 	int status;
 	const struct header *headers;
 	size_t headers_count;
