@@ -60,7 +60,9 @@ leave_publishing(struct daemon *daemon, int64_t sent_us, const struct cluster_vi
 
 	if (!daemon->published || sent_us < daemon->published_us)
 		return;
-	if (serving_is_unknown_to(daemon->serving, view))
+	if (daemon->next) /* loaded meanwhile */
+		state_go(daemon, STATE_PUBLISHING);
+	else if (serving_is_unknown_to(daemon->serving, view))
 		state_publish(daemon);
 	else
 		state_go(daemon, join ? STATE_JOINING : STATE_SERVING);
