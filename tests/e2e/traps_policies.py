@@ -6,6 +6,7 @@ operation_type: {name}
 target: {target}
 mode: enforce
 describe: {{effect: e, truth: t, proof: p, owner: o}}
+guard: {{max: 1000000, share: 100%}}
 """
 
 # For a pass the program refuses nothing of these; @URL@ is the base of the one server behind them.
