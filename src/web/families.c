@@ -97,6 +97,8 @@ static const struct family table[] = {
 	  NUMBER(OF_TARGET, TARGET_BREAKER) },
 	{ "reconciled_guard_tripped", "gauge", "1: the guard of the type holds every action but confirm.",
 	  NUMBER(OF_TYPE, TYPE_GUARD) },
+	{ "reconciled_type_target", "gauge", "1: the target of the type, to join what is known of the two.",
+	  .source = FROM_CONFIGURATION, .of = OF_TYPE, .label = "target" },
 	{ "reconciled_rewind_guard_tripped", "gauge", "1: the database went back in time; every action but confirm is held.",
 	  NUMBER(OF_PROCESS, PROCESS_REWIND) },
 	{ "reconciled_paused", "gauge", "1: a person paused the type.",

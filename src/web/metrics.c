@@ -14,8 +14,10 @@
 static void
 finish_rows(struct series_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		free(list->rows[i].name);
+		free(list->rows[i].target);
+	}
 	free(list->rows);
 	*list = (struct series_list){ 0 };
 }
@@ -63,18 +65,25 @@ series_find(const struct metrics *metrics, enum series_kind of, const char *name
 	return bsearch(name, list->rows, list->count, sizeof(*list->rows), name_of);
 }
 
+/* What the configuration says of the rows of one kind. */
+struct names {
+	const char *const *names, *const *targets;
+	size_t count;
+};
+
 static void
-set_names(struct metrics *metrics, enum series_kind of, const char *const *names, size_t count)
+set_names(struct metrics *metrics, enum series_kind of, const struct names *names)
 {
-	struct series_list list = { .rows = xcalloc(count + 1, sizeof(struct series)),
-				    .count = count };
+	struct series_list list = { .rows = xcalloc(names->count + 1, sizeof(struct series)),
+				    .count = names->count };
 	const struct series *old;
 
-	for (size_t i = 0; i < count; i++) {
-		old = series_find(metrics, of, names[i]);
+	for (size_t i = 0; i < names->count; i++) {
+		old = series_find(metrics, of, names->names[i]);
 		if (old != NULL)
 			list.rows[i] = *old;
-		list.rows[i].name = xstrdup(names[i]);
+		list.rows[i].name = xstrdup(names->names[i]);
+		list.rows[i].target = names->targets ? xstrdup(names->targets[i]) : NULL;
 	}
 	qsort(list.rows, list.count, sizeof(*list.rows), by_name);
 	finish_rows(&metrics->series[of]);
@@ -84,8 +93,10 @@ set_names(struct metrics *metrics, enum series_kind of, const char *const *names
 void
 metrics_set_labels(struct metrics *metrics, const struct metrics_labels *labels)
 {
-	set_names(metrics, OF_TYPE, labels->types, labels->types_count);
-	set_names(metrics, OF_TARGET, labels->targets, labels->targets_count);
+	set_names(metrics, OF_TYPE,
+		  &(struct names){ labels->types, labels->targets_of_types, labels->types_count });
+	set_names(metrics, OF_TARGET,
+		  &(struct names){ labels->targets, NULL, labels->targets_count });
 	gauges_drop(metrics);
 }
 

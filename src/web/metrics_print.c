@@ -132,6 +132,18 @@ print_times(const struct family *family, const struct series *row, struct strbuf
 }
 
 static void
+print_target(const struct family *family, const struct series *row, struct strbuf *out)
+{
+	struct sample sample = sample_of(family, row);
+
+	if (row->target == NULL)
+		return;
+	sample.labels[1] = (struct label){ family->label, row->target };
+	put_name(out, family, &sample);
+	put_number(out, family, 1);
+}
+
+static void
 print_gauges(const struct metrics *metrics, const struct family *family, struct strbuf *out)
 {
 	for (size_t i = 0; i < metrics->gauges_count; i++) {
@@ -149,6 +161,12 @@ print_gauges(const struct metrics *metrics, const struct family *family, struct 
 static void
 print_family(const struct metrics *metrics, const struct family *family, struct strbuf *out)
 {
+	static void (*const print[])(const struct family *, const struct series *,
+				     struct strbuf *) = {
+		[FROM_NUMBERS] = print_numbers,
+		[FROM_TIMES] = print_times,
+		[FROM_CONFIGURATION] = print_target,
+	};
 	const struct series_list *list = &metrics->series[family->of];
 
 	strbuf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
@@ -157,12 +175,8 @@ print_family(const struct metrics *metrics, const struct family *family, struct 
 		print_gauges(metrics, family, out);
 		return;
 	}
-	for (size_t i = 0; i < list->count; i++) {
-		if (family->source == FROM_TIMES)
-			print_times(family, &list->rows[i], out);
-		else
-			print_numbers(family, &list->rows[i], out);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		print[family->source](family, &list->rows[i], out);
 }
 
 void

@@ -48,7 +48,8 @@ enum target_slot {
 
 /* The numbers of the process, of one type, or of one target. */
 struct series {
-	char *name; /* owned; NULL: the process */
+	char *name;   /* owned; NULL: the process */
+	char *target; /* of a type; owned, or NULL */
 	uint64_t numbers[TYPE_SLOTS];
 	struct histogram times;
 };
@@ -78,7 +79,7 @@ struct metrics {
 	size_t gauges_count;
 };
 
-enum family_source { FROM_NUMBERS, FROM_TIMES, FROM_DATABASE };
+enum family_source { FROM_NUMBERS, FROM_TIMES, FROM_DATABASE, FROM_CONFIGURATION };
 enum family_unit { UNIT_ONE, UNIT_MICROSECOND };
 
 struct family {

@@ -19,7 +19,10 @@ with_labels(const char *const *types, size_t count)
 {
 	struct metrics *metrics = metrics_create();
 
-	metrics_set_labels(metrics, &(struct metrics_labels){ types, count, one_target, 1 });
+	metrics_set_labels(metrics, &(struct metrics_labels){ .types = types,
+							      .types_count = count,
+							      .targets = one_target,
+							      .targets_count = 1 });
 	return metrics;
 }
 
@@ -79,6 +82,7 @@ test_families_from_the_start(void)
 		"reconciled_confirmation_seconds histogram",
 		"reconciled_breaker_state gauge",
 		"reconciled_guard_tripped gauge",
+		"reconciled_type_target gauge",
 		"reconciled_rewind_guard_tripped gauge",
 		"reconciled_paused gauge",
 		"reconciled_last_pass_timestamp_seconds gauge",
@@ -196,7 +200,8 @@ test_histograms(void)
 static void
 test_reload(void)
 {
-	static const char *const other_types[] = { "ship_parcel", "charge_card" };
+	static const char *const other_types[] = { "ship_parcel", "charge_card" },
+				 *const other_targets[] = { "depot", "bank" };
 	static const struct measured measured[] = {
 		{ "reconciled_overdue", "send_email", NULL, 4 },
 		{ "reconciled_overdue", "charge_card", NULL, 5 },
@@ -207,11 +212,15 @@ test_reload(void)
 	metrics_count_stale(metrics, "send_email");
 	metrics_set_measured(metrics, measured, 2);
 	metrics_set_reload(metrics, true);
-	metrics_set_labels(metrics, &(struct metrics_labels){ other_types, 2, NULL, 0 });
+	metrics_set_labels(metrics, &(struct metrics_labels){ .types = other_types,
+							      .targets_of_types = other_targets,
+							      .types_count = 2 });
 	expect(metrics, "reconciled_stale_verdicts_total{type=\"charge_card\"} 1");
 	expect(metrics, "reconciled_stale_verdicts_total{type=\"ship_parcel\"} 0");
 	expect(metrics, "reconciled_overdue{type=\"charge_card\"} 5");
 	expect(metrics, "reconciled_config_reload_success 1");
+	expect(metrics, "reconciled_type_target{type=\"charge_card\",target=\"bank\"} 1");
+	expect(metrics, "reconciled_type_target{type=\"ship_parcel\",target=\"depot\"} 1");
 	tap_int(count(metrics, "send_email"), 0, "a type that is gone");
 	tap_int(count(metrics, "crm"), 0, "a target that is gone");
 	metrics_destroy(metrics);

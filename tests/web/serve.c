@@ -137,7 +137,10 @@ fill(struct metrics *metrics)
 		{ "reconciled_oldest_due_age_seconds", "charge_card", NULL, 0.25 },
 	};
 
-	metrics_set_labels(metrics, &(struct metrics_labels){ types, 2, targets, 1 });
+	metrics_set_labels(metrics, &(struct metrics_labels){ .types = types,
+							      .types_count = 2,
+							      .targets = targets,
+							      .targets_count = 1 });
 	metrics_set_measured(metrics, measured, 4);
 	metrics_count_verdict(metrics, "charge_card", CLASS_CORRECT);
 	metrics_count_probe(metrics, "crm", REASON_TIMEOUT, 30000001);

@@ -19,6 +19,7 @@ struct metrics;
 
 struct metrics_labels {
 	const char *const *types;
+	const char *const *targets_of_types; /* as many; NULL: not told */
 	size_t types_count;
 	const char *const *targets;
 	size_t targets_count;
