@@ -115,7 +115,7 @@ static const struct family table[] = {
 	  DATABASE(OF_PROCESS) },
 	{ "reconciled_idempotency_pending_oldest_seconds", "gauge", "Age of the oldest of them.",
 	  DATABASE(OF_PROCESS) },
-	{ "reconciled_operations_without_policy", "gauge", "Open operations of types without a policy.",
+	{ "reconciled_operations_without_policy", "gauge", "Due operations of types without a policy.",
 	  DATABASE(OF_PROCESS) },
 	{ "reconciled_config_reload_success", "gauge", "1: the configuration was loaded when it was read last.",
 	  NUMBER(OF_PROCESS, PROCESS_RELOAD) },
