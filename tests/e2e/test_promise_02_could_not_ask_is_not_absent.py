@@ -54,17 +54,36 @@ def refuse(world):
         return closed.getsockname()[1]
 
 
-def test_fifty_operations_while_the_target_refuses(world):
+def send_fifty(world, more=""):
     world.policy()
-    world.target(f"http://127.0.0.1:{refuse(world)}")
+    world.target(f"http://127.0.0.1:{refuse(world)}", more=more)
     for i in range(50):
         world.send(f"op-{i}")
+
+
+def untouched(world):
+    return world.db.execute("SELECT count(*) AS n FROM reconcile.operations WHERE status ="
+                            " 'awaiting_confirmation' AND absences = 0 AND inconclusive = 0"
+                            ).fetchone()["n"]
+
+
+def test_fifty_operations_while_the_target_refuses(world):
+    send_fifty(world, "breaker: {failures: 1000}")
     counts = world.once(expect=3).json["types"]["sync_customer"]
     assert (counts["checked"], counts["inconclusive"], counts["missing"]) == (50, 50, 0)
     assert counts["actions"] == {}
-    assert world.db.execute("SELECT count(*) AS n FROM reconcile.operations WHERE status ="
-                            " 'awaiting_confirmation' AND absences = 0 AND inconclusive = 0"
-                            ).fetchone()["n"] == 50
+    assert untouched(world) == 50
+
+
+def test_a_target_that_refuses_is_left_alone(world):
+    send_fifty(world)
+    counts = world.once(expect=3).json["types"]["sync_customer"]
+    assert 0 < counts["checked"] < 50
+    assert counts["inconclusive"] == counts["checked"]
+    assert (counts["missing"], counts["actions"]) == (0, {})
+    assert untouched(world) == 50
+    asked = world.db.execute("SELECT count(*) AS n FROM reconcile.operations WHERE checks > 0")
+    assert asked.fetchone()["n"] == counts["checked"]
 
 
 def test_a_target_that_never_answers_and_comes_back(world, target):
