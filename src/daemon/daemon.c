@@ -16,9 +16,11 @@
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/daemon.h"
 #include "reconciled/net/curl_loop.h"
+#include "reconciled/web/metrics.h"
 
 #include "beats.h"
 #include "connections.h"
+#include "exposure.h"
 #include "notify.h"
 #include "pulse.h"
 #include "reload.h"
@@ -54,6 +56,39 @@ on_notified(void *owner, const char *operation_type)
 
 	if (state_is(daemon, STATE_SERVING))
 		serving_wake(daemon->serving, *operation_type ? operation_type : NULL);
+}
+
+static void
+refresh(void *owner, struct metrics *metrics)
+{
+	struct daemon *daemon = owner;
+
+	metrics_set_instances(metrics, (int)daemon->instances);
+	metrics_set_rewind(metrics, daemon->rewound);
+	metrics_set_database(metrics, connections_watch(daemon->connections) != NULL);
+	serving_show(daemon->serving);
+}
+
+static bool
+has_database(void *owner)
+{
+	const struct daemon *daemon = owner;
+
+	return connections_watch(daemon->connections) != NULL;
+}
+
+static const char *
+not_ready(void *owner)
+{
+	return state_not_ready(owner);
+}
+
+static const struct serving *
+serving_now(void *owner)
+{
+	const struct daemon *daemon = owner;
+
+	return daemon->serving;
 }
 
 /* Each question may need a descriptor; the soft limit of a service is 1024. */
@@ -111,10 +146,12 @@ make_parts(struct daemon *daemon)
 		.options = daemon->options,
 		.instance_id = state_file_instance_id(daemon->state_file),
 		.actor = strbuf_text(&daemon->actor),
+		.metrics = exposure_metrics(daemon->exposure),
 		.over = state_on_over,
 		.owner = daemon,
 	};
 	daemon->serving = serving_create(&daemon->context, config_ref(daemon->at_start));
+	serving_label(daemon->serving);
 	state_announce(daemon, false);
 }
 
@@ -123,6 +160,7 @@ finish(struct daemon *daemon)
 {
 	serving_destroy(daemon->serving);
 	serving_destroy(daemon->next);
+	exposure_destroy(daemon->exposure);
 	pulse_destroy(daemon->pulse);
 	connections_destroy(daemon->connections);
 	curl_loop_destroy(daemon->curl);
@@ -140,15 +178,11 @@ finish(struct daemon *daemon)
 }
 
 static bool
-open_state(struct daemon *daemon)
+open_state(struct daemon *daemon, struct err *err)
 {
-	struct err err = { 0 };
-
-	daemon->state_file = state_file_open(daemon->at_start->state_directory, &err);
-	if (!daemon->state_file) {
-		fprintf(stderr, "reconciled: %s\n", err.text);
+	daemon->state_file = state_file_open(daemon->at_start->state_directory, err);
+	if (!daemon->state_file)
 		return false;
-	}
 	if (!state_file_is_kept(daemon->state_file))
 		log_warning(
 			"without state_directory this instance is a new one at each start: what "
@@ -156,23 +190,40 @@ open_state(struct daemon *daemon)
 	return true;
 }
 
+/* What the machine may refuse. */
+static bool
+make(struct daemon *daemon, struct err *err)
+{
+	const struct exposure_sources sources = { refresh, has_database, not_ready, serving_now,
+						  daemon };
+
+	make_events(daemon);
+	if (!open_state(daemon, err))
+		return false;
+	daemon->exposure = exposure_create(daemon->base, daemon->at_start, &sources, err);
+	if (!daemon->exposure)
+		return false;
+	make_parts(daemon);
+	return true;
+}
+
 enum exit_code
 daemon_run(struct config *config, const struct daemon_options *options)
 {
 	struct daemon daemon = { .options = options, .at_start = config };
+	struct err err = { 0 };
 
-	if (!open_state(&daemon)) {
-		config_unref(config);
-		return EXIT_FAILED;
+	if (make(&daemon, &err)) {
+		raise_descriptors(config);
+		log_info("starting", F_STR("version", RECONCILED_VERSION),
+			 F_STR("instance", config->instance_name));
+		state_go(&daemon, STATE_CONNECTING);
+		event_base_dispatch(daemon.base);
+		log_info("stopped");
+	} else {
+		fprintf(stderr, "reconciled: %s\n", err.text);
+		daemon.failed = true;
 	}
-	raise_descriptors(config);
-	make_events(&daemon);
-	make_parts(&daemon);
-	log_info("starting", F_STR("version", RECONCILED_VERSION),
-		 F_STR("instance", config->instance_name));
-	state_go(&daemon, STATE_CONNECTING);
-	event_base_dispatch(daemon.base);
-	log_info("stopped");
 	finish(&daemon);
 	return daemon.failed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -130,6 +130,7 @@ membership_of_type(const struct membership *membership, const struct policy *pol
 
 	if (!type)
 		return ours;
+	ours.paused = type->paused;
 	ours.guarded |= type->guarded;
 	ours.outdated = strcmp(type->digest, policy->digest) != 0;
 	if (!ours.outdated)

@@ -28,6 +28,7 @@ struct membership_type {
 	bool guarded;	  /* a guard keeps actions back */
 	bool outdated;	  /* another policy than ours is published */
 	bool unpublished; /* the database does not know the type */
+	bool paused;
 };
 
 bool membership_has_others(const struct membership *membership);

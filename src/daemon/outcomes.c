@@ -6,6 +6,7 @@
 #include "reconciled/base/log.h"
 #include "reconciled/core/lifecycle.h"
 #include "reconciled/reconcile/pass.h"
+#include "reconciled/web/metrics.h"
 
 #include "outcomes.h"
 
@@ -36,4 +37,37 @@ outcome_log(const struct pass_outcome *outcome)
 		write_line(LOG_LEVEL_DEBUG, "operation confirmed", outcome);
 	else
 		write_line(LOG_LEVEL_INFO, "operation changed", outcome);
+}
+
+/* What did not change is looked at again and again: only the first of the same actions counts. */
+static void
+count_action(const struct pass_outcome *outcome, struct metrics *metrics)
+{
+	const char *type = outcome->policy->operation_type;
+	bool changed = outcome->status != outcome->before;
+
+	metrics_count_action(metrics, type, changed ? outcome->action : ACTION_WAIT);
+	if (changed && outcome->action == ACTION_REQUEUE)
+		metrics_count_requeue(metrics, type, outcome->reason);
+	if (changed && outcome->status == STATUS_CONFIRMED &&
+	    outcome->since_first_send_us != TIME_NONE)
+		metrics_count_confirmation(metrics, type, outcome->since_first_send_us);
+}
+
+void
+outcome_count(const struct pass_outcome *outcome, struct metrics *metrics)
+{
+	const char *type = outcome->policy->operation_type;
+
+	if (outcome->stale)
+		metrics_count_stale(metrics, type);
+	if (outcome->held)
+		metrics_count_held(metrics, type);
+	if (outcome->stale || outcome->held || outcome->refused)
+		return;
+	metrics_count_verdict(metrics, type, outcome->class);
+	if (outcome->class == CLASS_INCONCLUSIVE)
+		metrics_count_inconclusive(metrics, type, outcome->reason);
+	if (!outcome->observed)
+		count_action(outcome, metrics);
 }

@@ -12,7 +12,9 @@
 #include "reconciled/config/config.h"
 #include "reconciled/config/problems.h"
 #include "reconciled/daemon/daemon.h"
+#include "reconciled/web/metrics.h"
 
+#include "exposure.h"
 #include "notify.h"
 #include "reload.h"
 #include "states.h"
@@ -113,6 +115,7 @@ reload_take(struct daemon *daemon)
 	serving_destroy(daemon->serving);
 	daemon->serving = TAKE(daemon->next);
 	log_setup(serving_config(daemon->serving)->log_level, daemon->at_start->log_format);
+	serving_label(daemon->serving);
 	state_announce(daemon, daemon->announced);
 	log_info("configuration loaded",
 		 F_INT("policies", (int64_t)serving_config(daemon->serving)->policies_count));
@@ -155,6 +158,7 @@ begin_reload(struct daemon *daemon)
 
 	notify_reloading();
 	config = load(daemon->options);
+	metrics_set_reload(exposure_metrics(daemon->exposure), config != NULL);
 	if (!config) {
 		log_error("the configuration was not loaded, the one before stays",
 			  F_STR("file", daemon->options->file));

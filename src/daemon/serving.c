@@ -16,6 +16,7 @@
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
 #include "reconciled/store/instances.h"
+#include "reconciled/web/metrics.h"
 
 #include "membership.h"
 #include "outcomes.h"
@@ -24,7 +25,7 @@
 
 /* What was told of a type already. */
 struct told {
-	bool guarded, outdated;
+	bool guarded, outdated, paused;
 };
 
 struct serving {
@@ -81,6 +82,14 @@ on_ready(void *owner, struct probe_target *target)
 		pass_ready(serving->pass);
 }
 
+static void
+on_answered(void *owner, const char *target, enum reason cause, int64_t elapsed_us)
+{
+	struct serving *serving = owner;
+
+	metrics_count_probe(serving->context.metrics, target, cause, elapsed_us);
+}
+
 struct serving *
 serving_create(const struct serving_context *context, struct config *config)
 {
@@ -91,6 +100,7 @@ serving_create(const struct serving_context *context, struct config *config)
 	serving->engine = probe_engine_create(context->base, context->curl);
 	serving->targets = targets_create(serving->engine, config);
 	probe_engine_on_ready(serving->engine, on_ready, serving);
+	probe_engine_on_answered(serving->engine, on_answered, serving);
 	serving->evidence_key = hmac_create(secret_reveal(config->evidence_hash_key),
 					    secret_len(config->evidence_hash_key));
 	choose_types(serving);
@@ -185,7 +195,10 @@ serving_longest_us(const struct serving *serving)
 static void
 on_outcome(void *owner, const struct pass_outcome *outcome)
 {
+	struct serving *serving = owner;
+
 	outcome_log(outcome);
+	outcome_count(outcome, serving->context.metrics);
 }
 
 static void
@@ -218,7 +231,11 @@ serving_start(struct serving *serving, struct db *read, struct db *write)
 		.actor = context->actor,
 		.instance_id = context->instance_id,
 	};
-	const struct pass_observer observer = { on_outcome, NULL, on_over, serving };
+	const struct pass_observer observer = {
+		.outcome = on_outcome,
+		.done = on_over,
+		.owner = serving,
+	};
 
 	serving_drop(serving);
 	serving->over = false;
@@ -246,7 +263,7 @@ tell_of_type(struct told *told, const char *operation_type, const struct members
 	if (!now->guarded && told->guarded)
 		log_info("no guard holds back actions any more",
 			 F_STR("operation_type", operation_type));
-	*told = (struct told){ now->guarded, now->outdated };
+	*told = (struct told){ now->guarded, now->outdated, now->paused };
 }
 
 static void
@@ -298,4 +315,56 @@ void
 serving_drop(struct serving *serving)
 {
 	pass_destroy(TAKE(serving->pass));
+}
+
+void
+serving_label(const struct serving *serving)
+{
+	const struct config *config = serving->config;
+	CLEANUP(xfree_at) const char **types = xcalloc(serving->count, sizeof(*types));
+	CLEANUP(xfree_at) const char **asked = xcalloc(serving->count, sizeof(*asked));
+	CLEANUP(xfree_at) const char **targets = xcalloc(config->targets_count, sizeof(*targets));
+
+	for (size_t i = 0; i < serving->count; i++) {
+		types[i] = serving->policies[i].operation_type;
+		asked[i] = serving->policies[i].target;
+	}
+	for (size_t i = 0; i < config->targets_count; i++)
+		targets[i] = config->targets[i].rules.target;
+	metrics_set_labels(serving->context.metrics, &(struct metrics_labels){
+							     .types = types,
+							     .targets_of_types = asked,
+							     .types_count = serving->count,
+							     .targets = targets,
+							     .targets_count = config->targets_count,
+						     });
+}
+
+static void
+show_type(const struct serving *serving, size_t i)
+{
+	struct metrics *metrics = serving->context.metrics;
+	const char *type = serving->policies[i].operation_type;
+	int64_t ended_us = serving->pass ? pass_ended_us(serving->pass, i) : 0;
+
+	metrics_set_guard(metrics, type, serving->told[i].guarded);
+	metrics_set_paused(metrics, type, serving->told[i].paused);
+	if (ended_us > 0)
+		metrics_set_last_pass(metrics, type, ended_us);
+}
+
+void
+serving_show(const struct serving *serving)
+{
+	struct metrics *metrics = serving->context.metrics;
+
+	for (size_t i = 0; i < serving->count; i++)
+		show_type(serving, i);
+	for (size_t i = 0; i < serving->config->targets_count; i++) {
+		const char *name = serving->config->targets[i].rules.target;
+		struct probe_target *target = targets_get(serving->targets, name);
+
+		metrics_set_breaker(metrics, name, (int)probe_target_breaker(target));
+	}
+	metrics_set_isolated(metrics, probe_engine_is_isolated(serving->engine));
 }

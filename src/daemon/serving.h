@@ -16,6 +16,7 @@ struct daemon_options;
 struct db;
 struct err;
 struct event_base;
+struct metrics;
 struct policy;
 struct serving;
 
@@ -25,6 +26,7 @@ struct serving_context {
 	struct curl_loop *curl;
 	const struct daemon_options *options;
 	const char *instance_id, *actor;
+	struct metrics *metrics; /* counted into */
 	/* The pass ended: stopped, or err says why. From the loop; not for serving_drop. */
 	void (*over)(void *owner, const struct err *err);
 	void *owner;
@@ -48,6 +50,10 @@ bool serving_is_unknown_to(const struct serving *serving, const struct cluster_v
 int64_t serving_longest_us(const struct serving *serving);
 
 /* The pass, with a share of nothing until a view is applied. */
+/* What its targets, types and pass are like now; and the names of those that it counts. */
+void serving_show(const struct serving *serving);
+void serving_label(const struct serving *serving);
+
 void serving_start(struct serving *serving, struct db *read, struct db *write);
 bool serving_is_running(const struct serving *serving); /* started and not over */
 void serving_apply(struct serving *serving, const struct cluster_view *view);

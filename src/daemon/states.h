@@ -17,6 +17,7 @@
 
 struct connections;
 struct event;
+struct exposure;
 struct notify;
 struct pulse;
 struct state_file;
@@ -44,6 +45,7 @@ struct daemon {
 	struct notify *notify;
 	struct state_file *state_file;
 	struct strbuf actor;
+	struct exposure *exposure;
 	struct connections *connections;
 	struct pulse *pulse;
 	struct curl_loop *curl;

@@ -112,6 +112,8 @@ page_done(struct lane *lane)
 	if (!lane->last_page)
 		set_place(lane, due_rows_count(lane->rows) - 1);
 	release_rows(lane);
+	if (lane->last_page)
+		lane->ended_us = clock_wall_us();
 	if (!lane->last_page)
 		lane->state = LANE_WANTING;
 	else if (lane->interval_us == 0)

@@ -43,6 +43,7 @@ struct lane {
 	size_t *order; /* rows to take */
 	size_t count, next;
 	int64_t fetched_us, clock_offset_us;
+	int64_t ended_us; /* wall clock, of the last whole selection; 0: none yet */
 };
 
 void lane_init(struct lane *lane, const struct pass_type *type, int64_t interval_us);

@@ -383,6 +383,12 @@ pass_set_guarded(struct pass *pass, size_t type, bool guarded)
 	pass->guarded[type] = guarded;
 }
 
+int64_t
+pass_ended_us(const struct pass *pass, size_t type)
+{
+	return source_ended_us(pass->source, type);
+}
+
 void
 pass_wake(struct pass *pass, const char *operation_type)
 {

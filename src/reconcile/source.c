@@ -369,6 +369,12 @@ source_share(const struct source *source, size_t type)
 	return source->lanes[type].share;
 }
 
+int64_t
+source_ended_us(const struct source *source, size_t type)
+{
+	return source->lanes[type].ended_us;
+}
+
 void
 source_wake(struct source *source, const char *operation_type)
 {

@@ -38,6 +38,7 @@ void source_start(struct source *source);
 void source_target_ready(struct source *source);
 void source_set_share(struct source *source, size_t type, struct pass_share share);
 struct pass_share source_share(const struct source *source, size_t type);
+int64_t source_ended_us(const struct source *source, size_t type);   /* see pass_ended_us */
 void source_wake(struct source *source, const char *operation_type); /* NULL: every type */
 /* Drops the pages; until source_resume nothing is selected or taken. */
 void source_suspend(struct source *source);

@@ -41,13 +41,55 @@ struct share_case {
 
 /* Of the type "sync", whose target can be divided; three instances are alive. */
 static const struct share_case shares[] = {
-	{ "first of three", "a", "d3", abc, 3, false, false, { { 0, 3 }, false, false, false } },
-	{ "last of three", "c", "d3", abc, 3, false, false, { { 2, 3 }, false, false, false } },
-	{ "two announce it", "b", "d3", ab, 2, false, false, { { 1, 2 }, false, false, false } },
-	{ "alone with it", "b", "d3", b, 1, false, false, { { 0, 1 }, false, false, false } },
-	{ "not a member", "c", "d3", ab, 2, false, false, { { 0, 0 }, false, false, false } },
-	{ "nobody is", "a", "d3", NULL, 0, false, false, { { 0, 0 }, false, false, false } },
-	{ "another digest", "c", "d4", ab, 2, false, false, { { 0, 0 }, false, true, false } },
+	{ "first of three",
+	  "a",
+	  "d3",
+	  abc,
+	  3,
+	  false,
+	  false,
+	  { { 0, 3 }, false, false, false, false } },
+	{ "last of three",
+	  "c",
+	  "d3",
+	  abc,
+	  3,
+	  false,
+	  false,
+	  { { 2, 3 }, false, false, false, false } },
+	{ "two announce it",
+	  "b",
+	  "d3",
+	  ab,
+	  2,
+	  false,
+	  false,
+	  { { 1, 2 }, false, false, false, false } },
+	{ "alone with it",
+	  "b",
+	  "d3",
+	  b,
+	  1,
+	  false,
+	  false,
+	  { { 0, 1 }, false, false, false, false } },
+	{ "not a member",
+	  "c",
+	  "d3",
+	  ab,
+	  2,
+	  false,
+	  false,
+	  { { 0, 0 }, false, false, false, false } },
+	{ "nobody is", "a", "d3", NULL, 0, false, false, { { 0, 0 }, false, false, false, false } },
+	{ "another digest",
+	  "c",
+	  "d4",
+	  ab,
+	  2,
+	  false,
+	  false,
+	  { { 0, 0 }, false, true, false, false } },
 	{ "another digest, of nobody",
 	  "a",
 	  "d4",
@@ -55,9 +97,9 @@ static const struct share_case shares[] = {
 	  0,
 	  false,
 	  false,
-	  { { 0, 0 }, false, true, false } },
-	{ "guard", "a", "d3", abc, 3, true, false, { { 0, 3 }, true, false, false } },
-	{ "rewound", "a", "d3", abc, 3, false, true, { { 0, 3 }, true, false, false } },
+	  { { 0, 0 }, false, true, false, false } },
+	{ "guard", "a", "d3", abc, 3, true, false, { { 0, 3 }, true, false, false, false } },
+	{ "rewound", "a", "d3", abc, 3, false, true, { { 0, 3 }, true, false, false, false } },
 	{ "guard and another digest",
 	  "c",
 	  "d4",
@@ -65,7 +107,7 @@ static const struct share_case shares[] = {
 	  2,
 	  true,
 	  false,
-	  { { 0, 0 }, true, true, false } },
+	  { { 0, 0 }, true, true, false, false } },
 };
 
 static void
@@ -73,7 +115,7 @@ test_shares(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shares); i++) {
 		const struct share_case *c = &shares[i];
-		const struct type_view type = { "sync",	    c->digest,	false,
+		const struct type_view type = { "sync",	    c->digest,	c->guarded,
 						c->guarded, c->members, c->members_count };
 		const struct cluster_view view = { 1, c->rewound, abc, 3, &type, 1 };
 		const struct membership membership = { &view, &config, c->id };
@@ -83,6 +125,7 @@ test_shares(void)
 		tap_int(got.share.count, c->want.share.count, c->name);
 		tap_int(got.guarded, c->want.guarded, c->name);
 		tap_int(got.outdated, c->want.outdated, c->name);
+		tap_int(got.paused, c->guarded, "paused, in each case with a guard");
 	}
 }
 

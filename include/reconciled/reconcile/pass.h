@@ -104,6 +104,8 @@ void pass_wake(struct pass *pass, const char *operation_type); /* NULL: every ty
  * their target is for others (share of 0 parts): any at all, or of types[type]. */
 bool pass_left_unasked(const struct pass *pass);
 bool pass_left_type(const struct pass *pass, size_t type);
+/* When everything due of types[type] was last selected to the end: wall clock, 0: not yet. */
+int64_t pass_ended_us(const struct pass *pass, size_t type);
 /* Takes nothing new; what targets answer within five seconds is recorded, then done is called. */
 void pass_stop(struct pass *pass);
 void pass_destroy(struct pass *pass); /* drops what is in flight */
