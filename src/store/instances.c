@@ -155,8 +155,7 @@ store_beat(struct db *db, const struct beat *beat, store_beat_fn *done, void *ow
 	add_policies(&params, beat);
 	params_int8(&params, beat->known_beats);
 	params_int8(&params, INSTANCE_FRESH_US);
-	db_send(db,
-		&(struct db_query){ .statement = &sql_beat, .params = &params, .text = true },
+	db_send(db, &(struct db_query){ .statement = &sql_beat, .params = &params, .text = true },
 		on_beaten, beating);
 }
 
@@ -212,7 +211,6 @@ store_bury(struct db *db, const char *actor, const char *instance_id, bool at_st
 	params_text(&params, instance_id);
 	params_bool(&params, at_start);
 	params_int8(&params, INSTANCE_FRESH_US);
-	db_send(db,
-		&(struct db_query){ .statement = &sql_bury, .params = &params, .text = true },
+	db_send(db, &(struct db_query){ .statement = &sql_bury, .params = &params, .text = true },
 		on_buried, burial);
 }

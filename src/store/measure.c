@@ -52,6 +52,7 @@ store_measure(struct db *db, const char *const *types, size_t types_count, store
 
 	*measuring = (struct measuring){ done, owner };
 	params_texts(&params, types, types_count);
-	db_send(db, &(struct db_query){ .statement = &sql_measure, .params = &params, .text = true },
+	db_send(db,
+		&(struct db_query){ .statement = &sql_measure, .params = &params, .text = true },
 		on_measured, measuring);
 }

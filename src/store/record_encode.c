@@ -59,8 +59,8 @@ ADD(tally_class, add_class_name(params, row->tally_class))
 ADD(due_was, params_add_time(params, row->due_was_us))
 ADD(operation_type, params_add_text(params, row->operation_type))
 ADD(guarded, params_add_bool(params, row->guarded))
-ADD(not_after, params_add_time(params, row->carry_out_until_us == 0 ? TIME_NONE
-								     : row->carry_out_until_us))
+ADD(not_after,
+    params_add_time(params, row->carry_out_until_us == 0 ? TIME_NONE : row->carry_out_until_us))
 ADD(requeue, params_add_bool(params, row->requeue))
 ADD(next_attempt_in, params_add_int8(params, row->next_attempt_in_us))
 ADD(postponed, params_add_int4(params, row->postponed))

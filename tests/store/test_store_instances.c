@@ -95,7 +95,8 @@ test_members(void)
 		 "INSERT INTO reconcile.operation_types (operation_type, target, policy, paused) "
 		 "VALUES ('alpha', 'crm', 'd1', false), ('beta', 'crm', 'd1', true), "
 		 "('gamma', 'crm', 'd1', false);"
-		 "INSERT INTO reconcile.guards (kind, name, reason) VALUES ('type', 'gamma', 'max')");
+		 "INSERT INTO reconcile.guards (kind, name, reason) VALUES ('type', 'gamma', "
+		 "'max')");
 	struct seen first = beat("i-1", now, 2, 0), old = beat("i-3", before, 1, 0),
 		    seen = beat("i-2", now, 1, 1);
 
@@ -162,12 +163,13 @@ bury(const char *id, bool at_start)
 static void
 test_bury(void)
 {
-	test_sql(plain, "SELECT reconcile.request('job', id, already_sent => true) "
-			"FROM unnest('{b-1,b-2}'::text[]) id;"
-			"UPDATE reconcile.operations SET due_at = clock_timestamp();"
-			"UPDATE reconcile.instances SET in_flight = '{b-1,b-2}', heartbeat_at = "
-			"clock_timestamp() - interval '11 s' WHERE instance_id = 'i-1';"
-			"UPDATE reconcile.instances SET in_flight = '{}' WHERE instance_id = 'i-2'");
+	test_sql(plain,
+		 "SELECT reconcile.request('job', id, already_sent => true) "
+		 "FROM unnest('{b-1,b-2}'::text[]) id;"
+		 "UPDATE reconcile.operations SET due_at = clock_timestamp();"
+		 "UPDATE reconcile.instances SET in_flight = '{b-1,b-2}', heartbeat_at = "
+		 "clock_timestamp() - interval '11 s' WHERE instance_id = 'i-1';"
+		 "UPDATE reconcile.instances SET in_flight = '{}' WHERE instance_id = 'i-2'");
 	tap_int(bury("i-2", true), 0, "at the start our own row, with nothing in flight");
 	tap_int(bury("i-2", true), -1, "once");
 	tap_int(bury("i-2", false), 2, "then who is dead");
@@ -318,12 +320,11 @@ test_suspects(void)
 	struct due_rows *rows;
 
 	tap_str(suspect(first, whole), "0 (none) 0", "nobody is under suspicion");
-	test_sql(plain,
-		 "UPDATE reconcile.operations SET suspect = 2 WHERE operation_id = 'n-2';"
-		 "UPDATE reconcile.operations SET suspect = 1, due_at = '2020-01-02Z' "
-		 "WHERE operation_id = 'order-7';"
-		 "UPDATE reconcile.operations SET suspect = 1, due_at = clock_timestamp() + "
-		 "interval '1 h' WHERE operation_id = 'order-8'");
+	test_sql(plain, "UPDATE reconcile.operations SET suspect = 2 WHERE operation_id = 'n-2';"
+			"UPDATE reconcile.operations SET suspect = 1, due_at = '2020-01-02Z' "
+			"WHERE operation_id = 'order-7';"
+			"UPDATE reconcile.operations SET suspect = 1, due_at = clock_timestamp() + "
+			"interval '1 h' WHERE operation_id = 'order-8'");
 	rows = fetch(&request);
 	tap_int((long long)due_rows_count(rows), 2, "a page without suspects");
 	due_rows_destroy(rows);
@@ -352,10 +353,11 @@ test_outcomes(void)
 	struct record_row rows[] = { test_row("v-4"), test_row("v-3"), test_row("v-2"),
 				     test_row("v-1"), test_row("v-0") };
 
-	test_sql(plain, "SELECT reconcile.request('sync_customer', 'v-' || i, already_sent => true) "
-			"FROM generate_series(0, 4) i;"
-			"INSERT INTO reconcile.operation_types (operation_type, target, policy, "
-			"guard_max) VALUES ('sync_customer', 'crm', 'aa', 1)");
+	test_sql(plain,
+		 "SELECT reconcile.request('sync_customer', 'v-' || i, already_sent => true) "
+		 "FROM generate_series(0, 4) i;"
+		 "INSERT INTO reconcile.operation_types (operation_type, target, policy, "
+		 "guard_max) VALUES ('sync_customer', 'crm', 'aa', 1)");
 	for (int i = 0; i < 5; i++)
 		rows[i].due_was_us = TIME_NONE;
 	for (int i = 1; i < 5; i++) {

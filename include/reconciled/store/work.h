@@ -61,7 +61,7 @@ struct suspect_request {
 	const char *const *types;
 	size_t types_count;
 	const int *share_index, *share_count; /* of each type */
-	const char *note_instance_id; /* NULL: only looks whether there is one */
+	const char *note_instance_id;	      /* NULL: only looks whether there is one */
 };
 void store_fetch_suspect(struct db *db, const struct suspect_request *request, store_due_fn *done,
 			 void *owner);
