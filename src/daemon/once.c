@@ -25,7 +25,7 @@
 #include "reconciled/store/work.h"
 
 #include "guest.h"
-#include "parts.h"
+#include "membership.h"
 #include "progress.h"
 #include "summary.h"
 #include "targets.h"
@@ -202,21 +202,11 @@ count_due(struct once *once)
 	free(names);
 }
 
-static const struct type_view *
-view_of(const struct cluster_view *view, const char *operation_type)
-{
-	for (size_t i = 0; i < view->types_count; i++)
-		if (strcmp(view->types[i].operation_type, operation_type) == 0)
-			return &view->types[i];
-	return NULL;
-}
-
 static void
-divide(struct once *once, const struct cluster_view *view, const struct target *target)
+divide(struct once *once, const struct membership *membership, const struct target *target)
 {
 	const char *name = target->rules.target;
-	struct part part = part_of_target(view->live, view->live_count, guest_id(once->guest), name,
-					  target->concurrent);
+	struct part part = membership_of_target(membership, target);
 
 	probe_target_set_part(targets_get(once->targets, name), part.part, part.parts);
 	for (size_t i = 0; i < once->types_count; i++)
@@ -240,14 +230,13 @@ static void
 on_learnt(void *owner, const struct cluster_view *view)
 {
 	struct once *once = owner;
+	const struct membership membership = { view, once->config, guest_id(once->guest) };
 
-	for (size_t i = 0; i < once->types_count; i++) {
-		const struct type_view *type = view_of(view, once->types[i].policy->operation_type);
-
-		once->standings[i].guarded = view->rewound || (type && type->guarded);
-	}
+	for (size_t i = 0; i < once->types_count; i++)
+		once->standings[i].guarded =
+			membership_of_type(&membership, once->types[i].policy).guarded;
 	for (size_t i = 0; i < once->config->targets_count; i++)
-		divide(once, view, &once->config->targets[i]);
+		divide(once, &membership, &once->config->targets[i]);
 	if (once->pass)
 		tell_pass(once);
 	else
