@@ -73,7 +73,7 @@ static const struct family table[] = {
 	  DATABASE(OF_TYPE) },
 	{ "reconciled_verdicts_total", "counter", "Recorded looks, by what they led to.",
 	  NUMBER(OF_TYPE, TYPE_VERDICTS), CLASSES },
-	{ "reconciled_actions_total", "counter", "Actions taken, or in observe mode advised.",
+	{ "reconciled_actions_total", "counter", "Actions taken; wait: nothing changed.",
 	  NUMBER(OF_TYPE, TYPE_ACTIONS), ACTIONS },
 	{ "reconciled_stale_verdicts_total", "counter", "Verdicts dropped because the operation had changed meanwhile.",
 	  NUMBER(OF_TYPE, TYPE_STALE) },
