@@ -167,9 +167,9 @@ struct leaving {
 static void
 on_left(void *context, PGresult *got, const struct err *err)
 {
-	CLEANUP(pgresult_clear_at) PGresult *left = got;
 	const struct leaving *leaving = context;
 
+	PQclear(got);
 	leaving->done(leaving->owner, err);
 }
 
