@@ -27,6 +27,9 @@
 /* A target that lets nothing be asked for longer is closed: no page is selected for it, and a
  * single pass leaves it. */
 #define CLOSED_US (5 * SECOND)
+/* Rows of all pages together, in batches: with many types the pages are smaller. */
+enum { PAGES_BATCHES_MAX = 4 };
+
 /* How soon it is noticed that a target closed or opened without a word. */
 #define TICK_US SECOND
 
@@ -37,6 +40,7 @@ struct source {
 	struct source_callbacks callbacks;
 	struct lane *lanes; /* of each type */
 	size_t lanes_count;
+	int page_rows;
 	size_t turn;	   /* the lane that is served next */
 	size_t fetch_turn; /* the lane that is asked next whether it wants a page */
 	struct lane *fetching;
@@ -51,6 +55,16 @@ static void on_rows(void *owner, struct due_rows *rows, const struct err *err);
 static void on_named_rows(void *owner, struct due_rows *rows, const struct err *err);
 static void on_timer(evutil_socket_t fd, short what, void *owner);
 
+static int
+page_rows(const struct pass_options *options)
+{
+	int types = (int)options->types_count;
+
+	if (types <= PAGES_BATCHES_MAX)
+		return options->batch;
+	return PAGES_BATCHES_MAX * options->batch / types + 1;
+}
+
 struct source *
 source_create(const struct pass_options *options, struct underway *underway,
 	      const struct fairness *fairness, const struct source_callbacks *callbacks)
@@ -64,6 +78,7 @@ source_create(const struct pass_options *options, struct underway *underway,
 	source->callbacks = *callbacks;
 	source->stopped = true;
 	source->timer = evtimer_new(options->base, on_timer, source);
+	source->page_rows = page_rows(options);
 	source->lanes_count = options->types_count;
 	source->lanes = xcalloc(source->lanes_count, sizeof(*source->lanes));
 	for (size_t i = 0; i < source->lanes_count; i++)
@@ -133,7 +148,7 @@ select_page(struct source *source, struct lane *lane)
 		.until_us = lane->until_us,
 		.after_due_us = lane->place_due_us,
 		.after_id = lane->place_id,
-		.limit = options->batch,
+		.limit = source->page_rows,
 	};
 	const char **in_flight = NULL;
 
@@ -255,7 +270,7 @@ on_rows(void *owner, struct due_rows *rows, const struct err *err)
 
 	source->is_fetching = false;
 	if (!err) {
-		lane_fill(lane, rows, (size_t)source->options->batch, source->underway);
+		lane_fill(lane, rows, (size_t)source->page_rows, source->underway);
 		if (is_single(source))
 			share_moment(source, lane->until_us);
 	}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The endless pass: no type waits for another's target, nothing is asked twice at once, suspects alone."""
 
+import collections
 import threading
 import time
 
@@ -180,3 +181,50 @@ def test_what_kills_the_daemon_again_and_again_goes_to_a_person(world, crm):
     assert world.operation("killer")["reason"] == "suspect"
     world.make_due(*(name for name in names[1:] if world.operation(name)["due_at"]))
     world.wait_for(lambda: confirmed(world, "sync_customer") == 5, what="the innocent")
+
+
+def test_what_is_another_instances_share_now_is_not_asked_any_more(world, crm):
+    """The first has all of it in one page when the second comes."""
+    world.policy()
+    world.target(crm.url, more="rate: {concurrent: 2}\ntimeout: {connect: 1s, total: 2s}")
+    asked = collections.Counter()
+
+    def answer(request):
+        asked[request.path] += 1
+        time.sleep(0.1)
+        return correct(request)
+
+    crm.answer = answer
+    for i in range(400):
+        world.send(f"op-{i:03}")
+    world.start_daemon()
+    second = world.directory / "second.yaml"
+    world.settings(file=second, instance_name="second", state_directory=str(world.directory / "second"))
+    (world.directory / "second").mkdir()
+    world.start_daemon(config=second, serving=False)
+    world.wait_for(lambda: confirmed(world, "sync_customer") == 400, timeout=60, what="everything")
+    by = {row["actor"]: row["n"] for row in world.db.execute(
+        "SELECT actor, count(*) AS n FROM reconcile.journal WHERE event = 'confirmed' GROUP BY actor")}
+    assert set(by) == {"reconciled:test", "reconciled:second"} and sum(by.values()) == 400
+    # until its next heartbeat, 3 seconds at most, the first goes on: half of 20 a second is the other's
+    assert sum(asked.values()) - len(asked) <= 3 * 20 / 2 + 2
+
+
+def test_a_backlog_behind_an_open_breaker_drains_when_the_target_is_back(world, crm, shop):
+    world.policy()
+    world.target(crm.url, more="retry: {attempts: 1}\nbreaker: {failures: 3, open: 7s}\n"
+                               "rate: {concurrent: 2}")
+    world.settings(batch=20, **SECONDS)
+    crm.answer = lambda request: (500, {}, "")
+    for i in range(50):
+        world.send(f"op-{i:02}")
+    world.start_daemon()
+    world.wait_for(lambda: len(crm.requests) >= 3, what="the breaker")
+    for i in range(30):
+        world.send(f"order-{i}", operation_type="order")
+    world.wait_for(lambda: confirmed(world, "order") == 30, timeout=5, what="the other type")
+    assert len(crm.requests) <= 4  # 3 failures, and one that was under way
+    crm.answer = correct
+    world.make_due(*(f"op-{i:02}" for i in range(50)))
+    world.wait_for(lambda: confirmed(world, "sync_customer") == 50, what="the backlog")
+    assert not world.db.execute("SELECT FROM reconcile.operations WHERE inconclusive > 0").fetchone()
