@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import target as http_target  # noqa: E402
 import world as installation  # noqa: E402
 from database_fixtures import cluster, database, template  # noqa: E402, F401
+from orders import orders_database, orders_template, shop  # noqa: E402, F401
 
 
 @pytest.fixture
