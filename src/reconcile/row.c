@@ -16,14 +16,11 @@ copy(struct arena *arena, const char *text)
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-/* For people: in review, or what would have been done in observe mode. */
+/* For people: in review, while observing, and while a guard holds it back. */
 static const char *
 recommended_name(const struct decision *decision)
 {
-	bool shown = decision->observed || decision->status == STATUS_MANUAL_REVIEW;
-
-	return shown && decision->recommended != ACTION_WAIT ? action_name(decision->recommended)
-							     : NULL;
+	return decision->recommended != ACTION_WAIT ? action_name(decision->recommended) : NULL;
 }
 
 static const char *
