@@ -48,6 +48,7 @@ ANSWERS = {
 
 def test_each_is_called_what_it_is(world, crm):
     world.policy()
+    world.target(crm.url, more="breaker: {failures: 1000}\n")
     crm.answer = lambda request: ANSWERS[request.path.rsplit("/", 1)[-1]][0]
     for name in ANSWERS:
         world.send(name)

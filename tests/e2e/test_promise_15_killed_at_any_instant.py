@@ -11,6 +11,9 @@ import pytest
 import history
 from target import NOT_FOUND, answer_json
 
+MANY = "guard: {max: 1000, share: 100%}\n"  # four of ten are sent to review
+
+
 def check(world):
     assert history.holes(world.db) == {}
 
@@ -31,7 +34,7 @@ def mixed(request):
 
 
 def test_killed_again_and_again(world, crm):
-    world.policy()
+    world.policy(more=MANY)
     world.settings(batch=10, max_in_flight=16)
     crm.answer = mixed
     send_many(world, 250)
@@ -49,7 +52,7 @@ def test_killed_again_and_again(world, crm):
 
 @pytest.mark.parametrize("blow", ["terminate", "full"])
 def test_the_database_goes_away(world, crm, blow):
-    world.policy()
+    world.policy(more=MANY)
     world.settings(batch=10, max_in_flight=16)
     crm.answer = lambda request: (time.sleep(0.02), mixed(request))[1]
     send_many(world, 120)
@@ -74,7 +77,7 @@ def test_the_database_goes_away(world, crm, blow):
 
 
 def test_workers_are_busy_meanwhile(world, crm):
-    world.policy(more="recheck: {first: 1s, factor: 1}")
+    world.policy(more=MANY + "recheck: {first: 1s, factor: 1}")
     world.settings(batch=20, max_in_flight=16)
     crm.answer = mixed
     for i in range(100):
