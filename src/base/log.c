@@ -63,6 +63,12 @@ is_plain(const char *text)
 				 "abcdefghijklmnopqrstuvwxyz{|}~")] == '\0';
 }
 
+static bool
+is_given(const struct log_field *field)
+{
+	return field->type == LOG_FIELD_INT || field->text;
+}
+
 static void
 write_line(struct strbuf *line)
 {
@@ -79,13 +85,15 @@ write_logfmt(enum log_level level, const char *message, const struct log_field *
 	strbuf_printf(&line, "level=%s msg=", levels[level].name);
 	add_quoted(&line, message);
 	for (; fields->type != LOG_FIELD_END; fields++) {
+		if (!is_given(fields))
+			continue;
 		strbuf_printf(&line, " %s=", fields->name);
 		if (fields->type == LOG_FIELD_INT)
 			strbuf_printf(&line, "%" PRId64, fields->number);
-		else if (is_plain(fields->text ? fields->text : ""))
+		else if (is_plain(fields->text))
 			strbuf_puts(&line, fields->text);
 		else
-			add_quoted(&line, fields->text ? fields->text : "");
+			add_quoted(&line, fields->text);
 	}
 	write_line(&line);
 }
@@ -100,11 +108,13 @@ write_json(enum log_level level, const char *message, const struct log_field *fi
 		      (int)(now % SECOND), levels[level].name);
 	add_quoted(&line, message);
 	for (; fields->type != LOG_FIELD_END; fields++) {
+		if (!is_given(fields))
+			continue;
 		strbuf_printf(&line, ",\"%s\":", fields->name);
 		if (fields->type == LOG_FIELD_INT)
 			strbuf_printf(&line, "%" PRId64, fields->number);
 		else
-			add_quoted(&line, fields->text ? fields->text : "");
+			add_quoted(&line, fields->text);
 	}
 	strbuf_putc(&line, '}');
 	write_line(&line);
@@ -119,7 +129,7 @@ journal_field(struct strbuf *out, const struct log_field *field)
 	if (field->type == LOG_FIELD_INT)
 		strbuf_printf(out, "=%" PRId64, field->number);
 	else
-		strbuf_printf(out, "=%s", field->text ? field->text : "");
+		strbuf_printf(out, "=%s", field->text);
 }
 
 static void
@@ -132,7 +142,8 @@ write_journal(enum log_level level, const char *message, const struct log_field 
 	strbuf_printf(&texts[0], "MESSAGE=%s", message);
 	strbuf_printf(&texts[1], "PRIORITY=%d", levels[level].priority);
 	for (; fields->type != LOG_FIELD_END && n < JOURNAL_FIELDS_MAX; fields++)
-		journal_field(&texts[n++], fields);
+		if (is_given(fields))
+			journal_field(&texts[n++], fields);
 	for (int i = 0; i < n; i++)
 		parts[i] = (struct iovec){ texts[i].data, texts[i].len };
 	sd_journal_sendv(parts, n);

@@ -15,10 +15,11 @@ write_line(enum log_level level, const char *message, const struct pass_outcome 
 {
 	log_at(level, message, F_STR("operation_id", outcome->operation_id),
 	       F_STR("operation_type", outcome->policy->operation_type),
+	       F_STR("scope", outcome->scope), F_STR("remote_id", outcome->remote_id),
+	       F_STR("correlation_id", outcome->correlation_id),
 	       F_STR("status", status_name(outcome->status)),
 	       F_STR("target", outcome->policy->target), F_STR("class", class_name(outcome->class)),
-	       F_STR("reason", outcome->reason ? outcome->reason : ""),
-	       F_STR("rule", outcome->rule ? outcome->rule : ""),
+	       F_STR("reason", outcome->reason), F_STR("rule", outcome->rule),
 	       F_STR("action", action_name(outcome->action)), F_INT("revision", outcome->revision));
 }
 

@@ -13,12 +13,18 @@
 /* What the observer is told about, once the row is written. */
 struct note {
 	const struct policy *policy;
-	const char *rule;
+	const char *rule, *scope, *remote_id, *correlation_id;
 	enum verdict_class class;
 	enum action action;
 	bool unavailable, held;
 	int64_t first_sent_us; /* CLOCK_MONOTONIC; TIME_NONE */
 };
+
+static const char *
+copy_given(struct arena *arena, const char *text)
+{
+	return *text ? arena_strdup(arena, text) : NULL;
+}
 
 static struct note *
 note_build(struct check *check, const struct writer_entry *entry, const struct decision *decision,
@@ -32,6 +38,10 @@ note_build(struct check *check, const struct writer_entry *entry, const struct d
 	*note = (struct note){
 		.policy = subject->type->policy,
 		.rule = entry->row.rule,
+		.scope = copy_given(arena, subject->op.scope),
+		.remote_id = entry->row.remote_id ? entry->row.remote_id
+						  : copy_given(arena, subject->op.remote_id),
+		.correlation_id = copy_given(arena, subject->op.correlation_id),
 		.class = verdict->class,
 		.action = decision->action,
 		.unavailable = verdict->unavailable,
@@ -115,6 +125,9 @@ entry_outcome(const struct writer_entry *entry, enum written outcome, int64_t re
 		.class = row->journal_class,
 		.reason = row->journal_reason,
 		.rule = note->rule,
+		.scope = note->scope,
+		.remote_id = note->remote_id,
+		.correlation_id = note->correlation_id,
 		.action = reduced ? ACTION_REVIEW : note->action,
 		.before = row->from,
 		.status = done ? row->to : row->from,

@@ -19,7 +19,7 @@ enum log_field_type { LOG_FIELD_END, LOG_FIELD_STR, LOG_FIELD_INT };
 struct log_field {
 	enum log_field_type type;
 	const char *name; /* lower case; the journal gets it in upper case */
-	const char *text;
+	const char *text; /* NULL: the field is left out */
 	int64_t number;
 };
 

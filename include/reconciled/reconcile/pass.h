@@ -35,6 +35,7 @@ struct pass_outcome {
 	const char *operation_id;
 	enum verdict_class class;
 	const char *reason, *rule;
+	const char *scope, *remote_id, *correlation_id; /* NULL: none */
 	enum action action;
 	enum status before; /* as selected */
 	enum status status; /* after */
