@@ -131,10 +131,18 @@ class Container:
         out = self.run("journalctl", "--no-pager", "-n", "1", "--show-cursor", "-q").stdout
         return out.rsplit("-- cursor: ", 1)[-1].strip()
 
-    def journal(self, after, *matches):
-        out = self.run("journalctl", "--no-pager", "-o", "json", "--after-cursor", after,
-                       *matches).stdout
-        return [json.loads(line) for line in out.splitlines()]
+    def journal(self, after, **fields):
+        """Entries since the cursor, whose fields are as given. It is not journalctl that filters:
+        it would skip the first match after a cursor that does not match."""
+        out = self.run("journalctl", "--no-pager", "-o", "json", "--after-cursor", after).stdout
+        entries = [json.loads(line) for line in out.splitlines()]
+        return [entry for entry in entries
+                if all(entry.get(name) == value for name, value in fields.items())]
+
+    def told(self, after, unit):
+        """Messages of the unit and about it."""
+        return [str(entry.get("MESSAGE")) for entry in self.journal(after)
+                if unit in (entry.get("UNIT"), entry.get("_SYSTEMD_UNIT"))]
 
     @contextlib.contextmanager
     def network(self):

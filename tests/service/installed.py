@@ -52,8 +52,8 @@ class Installed(installation.World):
         self.container.systemctl("daemon-reload")
         super().close()
 
-    def settings(self, **more):
-        super().settings(**{
+    def settings(self, file=None, **more):
+        super().settings(file, **{
             "database": f"host={booted.SOCKETS} dbname={self.database} user=daemon_login",
             "evidence_hash_key": "credential:hash_key",
             "http": f"{{listen: '127.0.0.1:{HTTP_PORT}'}}",
@@ -64,12 +64,15 @@ class Installed(installation.World):
 
     def load_credentials(self, unit="reconciled.service", *more, path="/etc/reconciled/hash.key"):
         """The drop-in of the unit: its secrets, and lines of the test."""
-        self.container.drop_in(unit, "[Service]", "RestartSec=100ms",
+        self.container.drop_in(unit, "[Service]", "RestartSec=500ms",
                                f"LoadCredential=hash_key:{path}", *more)
 
     def reconnect(self):
+        """After the server was away."""
+        self.app.close()
         self.db.close()
-        self.db = self.cluster.connect(self.database, row_factory=dict_row)
+        self.app = self.cluster.connect(self.database, "app_login", row_factory=dict_row)
+        self.db = self.cluster.connect(self.database, "postgres", row_factory=dict_row)
 
     # the service
 
