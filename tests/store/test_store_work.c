@@ -360,6 +360,18 @@ test_window_moves(void)
 		"t", "and no due time that came from elsewhere");
 }
 
+static void
+test_first_window_moves(void)
+{
+	struct policy first = policy("first");
+
+	test_sql(plain, "SELECT reconcile.request('first', 'f1')");
+	publish(&first, 1);
+	tap_str(test_value(plain, "SELECT due_at - created_at FROM reconcile.operations "
+				  "WHERE operation_id = 'f1'"),
+		"00:01:30", "the first policy of a type moves them as well");
+}
+
 /* Pages touched by a statement, its plan in JSON read with the server's own functions. */
 static long
 pages_of(const struct sql_statement *statement, const char *arguments, char *ret_plan, size_t size)
@@ -445,6 +457,7 @@ main(void)
 	test_paused();
 	test_woken_when_enforced();
 	test_window_moves();
+	test_first_window_moves();
 	test_q02_only_due_rows();
 	arena_destroy(arena);
 	db_destroy(db);

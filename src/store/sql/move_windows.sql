@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Where the latency window of a type is another one than before, moves the due times that were
--- computed from the old one and at which nobody has looked yet. At most 1,000 at once: repeat
+-- Where the latency window of a type is another one than before (five minutes while nothing was
+-- known of the type), moves the due times that were computed from the old one and at which nobody
+-- has looked yet. At most 1,000 at once: repeat
 -- until none is left. A locked row is waited for half a second. Goes before publish_policies,
 -- which forgets the old window.
 -- $1 text[] operation_type, $2 bigint[] latency_window in microseconds.
@@ -8,11 +9,12 @@
 WITH settings AS MATERIALIZED (
 	SELECT set_config('lock_timeout', '500ms', true) AS lock_timeout
 ), changed AS MATERIALIZED (
-	SELECT t.operation_type, t.latency_window AS before,
-		l.latency_window * interval '1 microsecond' AS after
-	FROM settings, unnest($1::text[], $2::bigint[]) AS l (operation_type, latency_window)
-	JOIN reconcile.operation_types t USING (operation_type)
-	WHERE t.latency_window <> l.latency_window * interval '1 microsecond'
+	SELECT operation_type, before, after
+	FROM (SELECT l.operation_type, coalesce(t.latency_window, interval '5 min') AS before,
+			l.latency_window * interval '1 microsecond' AS after
+		FROM settings, unnest($1::text[], $2::bigint[]) AS l (operation_type, latency_window)
+		LEFT JOIN reconcile.operation_types t USING (operation_type)) w
+	WHERE before <> after
 ), found AS MATERIALIZED (
 	SELECT o.operation_id, o.due_at AS before, o.due_at - c.before + c.after AS after
 	FROM changed c JOIN reconcile.operations o USING (operation_type)
