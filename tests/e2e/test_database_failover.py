@@ -24,7 +24,7 @@ class Pair:
     """A primary with a synchronous standby. After a failover the new primary gets a new one."""
 
     def __init__(self, directory):
-        self.primary, self.standby = private_cluster.Cluster(), None
+        self.primary, self.standby, self.old = private_cluster.Cluster(), None, None
         try:
             self.primary.start()
             self.primary.create_login("migrator", options="CREATEROLE")
@@ -58,8 +58,13 @@ class Pair:
         self.primary.stop()
         self.primary, self.standby = self.standby, None
 
+    def switch_over(self):
+        """The standby takes its place while the old primary lives on."""
+        self.standby.promote()
+        self.old, self.primary, self.standby = self.primary, self.standby, None
+
     def stop(self):
-        for each in (self.standby, self.primary):
+        for each in (self.standby, self.primary, self.old):
             if each:
                 each.stop()
 
@@ -84,12 +89,21 @@ class Site:
         self.settings(f"host={hosts} dbname={self.world.database} user=daemon_login {more}")
 
     def settings(self, conninfo):
-        self.world.settings(database=json.dumps(conninfo), batch=5, max_in_flight=2)
+        self.world.settings(database=json.dumps(conninfo), batch=5, max_in_flight=2,
+                            interval="1s")
 
     def fail_over(self):
-        """The tests look at the new primary; the installation is told nothing."""
         self.servers.fail_over()
-        self.world.close()
+        self._follow()
+
+    def switch_over(self):
+        self.servers.switch_over()
+        self._follow()
+
+    def _follow(self):
+        """The tests look at the new primary; the installation is told nothing."""
+        self.world.app.close()
+        self.world.db.close()
         self.world.cluster = self.servers.primary
         self.world.app = self._connect("app_login")
         self.world.db = self._connect("postgres")
@@ -127,8 +141,8 @@ def decided(world):
         " WHERE actor LIKE 'reconciled:%'").fetchall()}
 
 
-def wait_until(true):
-    deadline = time.monotonic() + 30
+def wait_until(true, timeout=30):
+    deadline = time.monotonic() + timeout
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -205,3 +219,48 @@ def test_in_the_middle_of_a_pass(site, crm):
     all_decided_once(site.world)
     asked = [request.path.rpartition("/")[2] for request in crm.requests]
     assert all(asked.count(name) == 1 for name in before)  # never again what was decided
+
+
+def not_tripped(world):
+    assert world.db.execute("SELECT kind, name FROM reconcile.guards").fetchall() == []
+
+
+def test_the_daemon_follows(site, crm):
+    """Promise 15 and the rewind guard: a standby that lost nothing is no older database."""
+    for name in OPERATIONS:
+        site.world.send(name)
+
+    def answer(request):
+        if len(crm.requests) == 10:
+            wait_until(lambda: decided(site.world))
+            site.servers.primary.kill()
+        return honest(request)
+
+    crm.answer = answer
+    daemon = site.world.start_daemon(serving=False)
+    daemon.wait_log("no work with the database")
+    site.fail_over()
+    before = decided(site.world)
+    assert 0 < len(before) < 30
+    wait_until(lambda: len(decided(site.world)) == 30, 60)
+    all_decided_once(site.world)
+    not_tripped(site.world)
+    asked = [request.path.rpartition("/")[2] for request in crm.requests]
+    assert all(asked.count(name) == 1 for name in before)
+    assert daemon.stop() == 0
+
+
+def test_a_switchover_with_the_old_primary_still_there(site, crm):
+    """D01: the connections to it live on, but it takes no writes any more."""
+    daemon = site.world.start_daemon()
+    with site.servers.primary.connect() as admin:
+        admin.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+        admin.execute("SELECT pg_reload_conf()")
+    daemon.wait_log("25006")
+    site.switch_over()
+    for name in OPERATIONS:
+        site.world.send(name)
+    wait_until(lambda: len(decided(site.world)) == 30, 60)
+    all_decided_once(site.world)
+    not_tripped(site.world)
+    assert daemon.stop() == 0

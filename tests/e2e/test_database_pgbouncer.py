@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+from psycopg.rows import dict_row
 
 import history
 import world as installation
@@ -24,16 +25,20 @@ def pooler(cluster, template, request):
 @pytest.fixture
 def pooled(world, crm, pooler):
     world.policy()
-    world.app.close()
-    world.app = pooler.connect(world.database, "app_login", row_factory=world.app.row_factory)
+    connect_app(world, pooler)
     as_user(world, pooler, "daemon_login")
     crm.answer = honest
     return world
 
 
+def connect_app(world, pooler):
+    world.app.close()
+    world.app = pooler.connect(world.database, "app_login", row_factory=dict_row)
+
+
 def as_user(world, pooler, user):
     world.settings(database=json.dumps(pooler.conninfo(world.database, user)), batch=5,
-                   max_in_flight=4)
+                   max_in_flight=4, interval="1s")
 
 
 def honest(request):
@@ -126,6 +131,22 @@ def test_lost_in_the_middle(pooled, crm, pooler, blow):
     pooled.once()
     assert statuses(pooled) == EXPECTED
     assert history.holes(pooled.db) == {}
+
+
+def test_the_daemon(pooled, crm, pooler):
+    """Three connections share the pool; notifications do not come, but the interval does."""
+    for name in EXPECTED:
+        pooled.send(name)
+    daemon = pooled.start_daemon()
+    pooled.wait_for(lambda: statuses(pooled) == EXPECTED)
+    pooler.halt()
+    daemon.wait_log("no work with the database")
+    pooler.start()
+    connect_app(pooled, pooler)
+    pooled.send("right-8")
+    pooled.wait_status("right-8", "confirmed")
+    assert history.holes(pooled.db) == {}
+    assert daemon.stop() == 0
 
 
 def test_migrating(cluster, pooler, tmp_path):
