@@ -203,7 +203,7 @@ def test_in_the_middle_of_a_pass(site, crm):
         site.world.send(name)
 
     def answer(request):
-        if len(crm.requests) == 10:
+        if crm.requests.index(request) == 10:
             wait_until(lambda: decided(site.world))
             site.servers.primary.kill()
         return honest(request)
@@ -230,9 +230,12 @@ def test_the_daemon_follows(site, crm):
     for name in OPERATIONS:
         site.world.send(name)
 
+    before = {}
+
     def answer(request):
-        if len(crm.requests) == 10:
+        if crm.requests.index(request) == 10:
             wait_until(lambda: decided(site.world))
+            before.update(decided(site.world))
             site.servers.primary.kill()
         return honest(request)
 
@@ -240,7 +243,6 @@ def test_the_daemon_follows(site, crm):
     daemon = site.world.start_daemon(serving=False)
     daemon.wait_log("no work with the database")
     site.fail_over()
-    before = decided(site.world)
     assert 0 < len(before) < 30
     wait_until(lambda: len(decided(site.world)) == 30, 60)
     all_decided_once(site.world)

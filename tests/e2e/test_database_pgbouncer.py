@@ -114,9 +114,9 @@ def test_lost_in_the_middle(pooled, crm, pooler, blow):
         pooled.send(name)
 
     def answer(request):
-        if len(crm.requests) == 8 and blow == "the pooler dies":
+        if crm.requests.index(request) == 8 and blow == "the pooler dies":
             pooler.halt()
-        elif len(crm.requests) == 8:
+        elif crm.requests.index(request) == 8:
             pooled.db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                               " WHERE usename = 'daemon_login' AND datname = current_database()")
         return honest(request)
