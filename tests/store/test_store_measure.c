@@ -2,7 +2,6 @@
  *
  * The numbers for the metrics, out of rows whose sums are known.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "reconciled/store/measure.h"
@@ -23,10 +22,10 @@ on_measured(void *owner, const struct measured *values, size_t count, const stru
 	struct seen *seen = owner;
 
 	for (size_t i = 0; i < count; i++)
-		strbuf_printf(&seen->text, "%s{%s,%s} %.0f\n", values[i].name,
+		strbuf_printf(&seen->text, "%s{%s,%s} %lld\n", values[i].name,
 			      values[i].type ? values[i].type : "",
 			      values[i].label_value ? values[i].label_value : "",
-			      floor(values[i].value));
+			      (long long)values[i].value); /* without the fraction */
 	told_done(&seen->told, err);
 }
 
