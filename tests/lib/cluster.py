@@ -153,7 +153,8 @@ class Cluster:
 
     def conninfo(self, database="postgres", user="postgres"):
         """As the configuration of the daemon takes it."""
-        return f"host={self.directory} dbname={database} user={user}"
+        port = f" port={self.settings['port']}" if "port" in self.settings else ""
+        return f"host={self.directory}{port} dbname={database} user={user}"
 
     def connect(self, database="postgres", user="postgres", **options):
         options.setdefault("autocommit", True)
