@@ -58,7 +58,9 @@ static const struct {
 	const char *status; /* NULL: enter tells it */
 } states[] = {
 	[STATE_STARTING] = { "starting", 0, STATE_OVER, NULL, NULL },
-	[STATE_CONNECTING] = { "connecting", MINUTE, STATE_BACKING_OFF, enter_connecting, NULL },
+	/* three connections, each past all addresses that keep silent before it */
+	[STATE_CONNECTING] = { "connecting", 10 * MINUTE, STATE_BACKING_OFF, enter_connecting,
+			       NULL },
 	[STATE_CHECKING] = { "checking", 30 * SECOND, STATE_BACKING_OFF, enter_checking,
 			     "checking the schema" },
 	[STATE_PUBLISHING] = { "publishing", 10 * MINUTE, STATE_BACKING_OFF, enter_publishing,
