@@ -102,3 +102,19 @@ def failed(world, operation_id="op-1"):
     found = clauses(world, operation_id)
     assert list(found) == CLAUSES
     return [name for name, ok in found.items() if not ok]
+
+
+def send_many(world, prefix, count, ago="1 hour"):
+    """PREFIX-1 and on, each sent that long ago without an answer."""
+    world.app.execute(
+        "SELECT count((reconcile.request(operation_type => 'create_order',"
+        " operation_id => %(prefix)s || '-' || i, entity_type => 'order',"
+        " entity_id => %(prefix)s || '-' || i, idempotency_key => 'key of ' || i,"
+        " business_key => %(prefix)s || '-' || i, expected => '{\"total\": \"10.50\"}',"
+        " payload => '{}', already_sent => true)).revision) FROM generate_series(1, %(count)s) i",
+        {"prefix": prefix, "count": count})
+    world.db.execute(
+        "UPDATE reconcile.operations SET created_at = created_at - %(ago)s::interval,"
+        " first_sent_at = first_sent_at - %(ago)s::interval, sent_at = sent_at - %(ago)s::interval,"
+        " due_at = due_at - %(ago)s::interval WHERE operation_id LIKE %(prefix)s || '-%%'",
+        {"prefix": prefix, "ago": ago})
