@@ -52,20 +52,33 @@ note_view(struct daemon *daemon, const struct cluster_view *view)
 	daemon->rewound = view->rewound;
 }
 
-/* From the first heartbeat that knows the published policies. */
 static void
-leave_publishing(struct daemon *daemon, int64_t sent_us, const struct cluster_view *view)
+leave_arriving(struct daemon *daemon)
 {
 	bool join = standing_join_us(&daemon->standing, clock_monotonic_us()) > 0;
 
-	if (!daemon->published || sent_us < daemon->published_us)
+	state_go(daemon, join ? STATE_JOINING : STATE_PUBLISHING);
+}
+
+static void
+leave_publishing(struct daemon *daemon, int64_t sent_us, const struct cluster_view *view)
+{
+	if (sent_us < daemon->published_us)
 		return;
 	if (daemon->next) /* loaded meanwhile */
 		state_go(daemon, STATE_PUBLISHING);
 	else if (serving_is_unknown_to(daemon->serving, view))
 		state_publish(daemon);
 	else
-		state_go(daemon, join ? STATE_JOINING : STATE_SERVING);
+		state_go(daemon, STATE_SERVING);
+}
+
+static void
+take_share(struct daemon *daemon, const struct cluster_view *view)
+{
+	serving_apply(daemon->serving, view);
+	state_tell_serving(daemon);
+	bury_dead(daemon);
 }
 
 void
@@ -78,13 +91,12 @@ beats_on_answered(void *owner, int64_t sent_us, const struct cluster_view *view)
 	standing_note(&daemon->standing, sent_us, membership_has_others(&membership),
 		      serving_longest_us(daemon->serving));
 	note_view(daemon, view);
-	if (state_is(daemon, STATE_PUBLISHING)) {
+	if (state_is(daemon, STATE_ARRIVING))
+		leave_arriving(daemon);
+	else if (state_is(daemon, STATE_PUBLISHING))
 		leave_publishing(daemon, sent_us, view);
-	} else if (state_is(daemon, STATE_SERVING)) {
-		serving_apply(daemon->serving, view);
-		state_tell_serving(daemon);
-		bury_dead(daemon);
-	}
+	else if (state_is(daemon, STATE_SERVING))
+		take_share(daemon, view);
 }
 
 /* Others take over from here on: what we still learned would only be asked twice. */

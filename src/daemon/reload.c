@@ -130,12 +130,11 @@ place_next(struct daemon *daemon)
 	case STATE_SERVING:
 		state_go(daemon, STATE_SWITCHING);
 		break;
-	case STATE_JOINING:
-		state_go(daemon, STATE_PUBLISHING);
-		break;
 	case STATE_STARTING:
 	case STATE_CONNECTING:
 	case STATE_CHECKING:
+	case STATE_ARRIVING:
+	case STATE_JOINING:
 		reload_take(daemon);
 		break;
 	case STATE_BACKING_OFF:

@@ -40,6 +40,7 @@ static const struct backoff away = {
 
 static void enter_connecting(struct daemon *daemon);
 static void enter_checking(struct daemon *daemon);
+static void enter_arriving(struct daemon *daemon);
 static void enter_publishing(struct daemon *daemon);
 static void enter_joining(struct daemon *daemon);
 static void enter_serving(struct daemon *daemon);
@@ -63,9 +64,12 @@ static const struct {
 			       NULL },
 	[STATE_CHECKING] = { "checking", 30 * SECOND, STATE_BACKING_OFF, enter_checking,
 			     "checking the schema" },
+	[STATE_ARRIVING] = { "arriving", 30 * SECOND, STATE_BACKING_OFF, enter_arriving,
+			     "looking for other instances" },
 	[STATE_PUBLISHING] = { "publishing", 10 * MINUTE, STATE_BACKING_OFF, enter_publishing,
 			       "publishing the policies" },
-	[STATE_JOINING] = { "joining", 0, STATE_SERVING, enter_joining, "joining other instances" },
+	[STATE_JOINING] = { "joining", 0, STATE_PUBLISHING, enter_joining,
+			    "joining other instances" },
 	[STATE_SERVING] = { "serving", 0, STATE_SERVING, enter_serving, NULL },
 	[STATE_SWITCHING] = { "switching", 7 * SECOND, STATE_PUBLISHING, enter_switching,
 			      "changing to another configuration" },
@@ -210,7 +214,7 @@ on_checked(void *owner, const struct err *err)
 	if (err)
 		state_give_up(daemon, err);
 	else
-		state_go(daemon, STATE_PUBLISHING);
+		state_go(daemon, STATE_ARRIVING);
 }
 
 static void
@@ -219,13 +223,43 @@ enter_checking(struct daemon *daemon)
 	store_check_schema(connections_read(daemon->connections), on_checked, daemon);
 }
 
-/* The next heartbeat leads on. */
+static void
+on_took_own(void *owner, int count, const struct err *err)
+{
+	struct daemon *daemon = owner;
+
+	if (!state_is(daemon, STATE_ARRIVING))
+		return;
+	if (err) {
+		state_give_up(daemon, err);
+		return;
+	}
+	if (count > 0)
+		log_warning("this instance ended while operations were in flight",
+			    F_INT("count", count));
+	daemon->took_own = true;
+	pulse_start(daemon->pulse, connections_watch(daemon->connections));
+}
+
+/* What an earlier process left goes first; then the first heartbeat leads on. */
+static void
+enter_arriving(struct daemon *daemon)
+{
+	if (clock_monotonic_us() - daemon->standing.answered_us > standing_silence_us())
+		state_announce(daemon, false);
+	if (daemon->took_own)
+		pulse_start(daemon->pulse, connections_watch(daemon->connections));
+	else
+		store_bury(connections_write(daemon->connections), strbuf_text(&daemon->actor),
+			   state_file_instance_id(daemon->state_file), true, on_took_own, daemon);
+}
+
+/* The next heartbeat knows what is published, and leads on. */
 static void
 look_around(struct daemon *daemon)
 {
-	daemon->published = true;
 	daemon->published_us = clock_monotonic_us();
-	pulse_start(daemon->pulse, connections_watch(daemon->connections));
+	pulse_now(daemon->pulse);
 }
 
 static void
@@ -240,10 +274,7 @@ on_published(void *owner, const struct err *err)
 		return;
 	}
 	serving_note_published(daemon->serving);
-	if (daemon->next)
-		state_go(daemon, STATE_PUBLISHING);
-	else
-		look_around(daemon);
+	look_around(daemon);
 }
 
 void
@@ -251,43 +282,21 @@ state_publish(struct daemon *daemon)
 {
 	const struct config *config = serving_config(daemon->serving);
 
-	daemon->published = false;
+	daemon->published_us = INT64_MAX;
 	store_publish_policies(connections_write(daemon->connections), config->policies,
 			       config->policies_count, on_published, daemon);
 }
 
-static void
-on_took_own(void *owner, int count, const struct err *err)
-{
-	struct daemon *daemon = owner;
-
-	if (!state_is(daemon, STATE_PUBLISHING))
-		return;
-	if (err) {
-		state_give_up(daemon, err);
-		return;
-	}
-	if (count > 0)
-		log_warning("this instance ended while operations were in flight",
-			    F_INT("count", count));
-	daemon->took_own = true;
-	state_publish(daemon);
-}
-
 /*
- * A set is published when it is new. Not again after each interruption: of two instances with
- * different policies the one that comes back last would win.
+ * Only when it can take over: until then those with other policies go on. A set is published when
+ * it is new, not after each interruption: of two instances with different policies the one that
+ * comes back last would win.
  */
 static void
 enter_publishing(struct daemon *daemon)
 {
 	reload_take(daemon);
-	if (clock_monotonic_us() - daemon->standing.answered_us > standing_silence_us())
-		state_announce(daemon, false);
-	if (!daemon->took_own)
-		store_bury(connections_write(daemon->connections), strbuf_text(&daemon->actor),
-			   state_file_instance_id(daemon->state_file), true, on_took_own, daemon);
-	else if (serving_is_published(daemon->serving))
+	if (serving_is_published(daemon->serving))
 		look_around(daemon);
 	else
 		state_publish(daemon);

@@ -26,8 +26,9 @@ enum state {
 	STATE_STARTING,
 	STATE_CONNECTING,
 	STATE_CHECKING,
-	STATE_PUBLISHING,
+	STATE_ARRIVING,
 	STATE_JOINING,
+	STATE_PUBLISHING,
 	STATE_SERVING,
 	STATE_SWITCHING, /* to another configuration: what is under way ends first */
 	STATE_BACKING_OFF,
@@ -57,9 +58,10 @@ struct daemon {
 	bool changing; /* wanted is entered next */
 	bool ready;    /* the service manager knows */
 	bool took_own; /* what this instance had in flight when it ended last */
-	bool published, announced, burying, stopping, reload_again, failed;
+	bool announced, burying, stopping, reload_again, failed;
 	bool rewound;
-	int64_t published_us, serving_us;
+	int64_t published_us; /* a heartbeat that left later knows what is published */
+	int64_t serving_us;
 	size_t instances;
 	int failures;
 	struct err trouble;

@@ -48,8 +48,14 @@ class Fleet:
             "SELECT *, clock_timestamp() - heartbeat_at AS silent FROM reconcile.instances"
         ).fetchall()}
 
-    def wait_alive(self, count, timeout=40):
-        """Until every running one counts so many."""
-        for daemon in self.daemons.values():
-            daemon.wait_for(lambda d=daemon: d.manager.status().endswith(f"instances alive: {count}"),
-                            timeout, f"{count} instances alive")
+    def wait_members(self, timeout=60):
+        """Until every running one takes part, and every other one knows it."""
+        def rows():
+            found = self.rows()
+            return {name: found.get(name) for name in self.daemons}
+
+        self.world.wait_for(lambda: all(row and row["types"] for row in rows().values()), timeout,
+                            "all take part")
+        before = rows()
+        self.world.wait_for(lambda: all(row["beats"] >= before[name]["beats"] + 2
+                                        for name, row in rows().items()), timeout, "all know it")
