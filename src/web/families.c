@@ -111,7 +111,7 @@ static const struct family table[] = {
 	  DATABASE(OF_PROCESS) },
 	{ "reconciled_idempotency_conflicts_total", "counter", "Keys used again for another payload.",
 	  DATABASE(OF_PROCESS) },
-	{ "reconciled_idempotency_pending", "gauge", "Idempotency keys whose outcome is not settled.",
+	{ "reconciled_idempotency_pending", "gauge", "Idempotency keys whose outcome is not known.",
 	  DATABASE(OF_PROCESS) },
 	{ "reconciled_idempotency_pending_oldest_seconds", "gauge", "Age of the oldest of them.",
 	  DATABASE(OF_PROCESS) },
