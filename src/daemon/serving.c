@@ -365,6 +365,8 @@ serving_show(const struct serving *serving)
 		struct probe_target *target = targets_get(serving->targets, name);
 
 		metrics_set_breaker(metrics, name, (int)probe_target_breaker(target));
+		metrics_set_control_lost(metrics, name,
+					 probe_target_control(target) == CONTROL_LOST);
 	}
 	metrics_set_isolated(metrics, probe_engine_is_isolated(serving->engine));
 }

@@ -109,6 +109,12 @@ control_step(struct control *control)
 }
 
 bool
+control_is_lost(const struct control *control)
+{
+	return control->known && control->state == CONTROL_LOST;
+}
+
+bool
 control_is_settled(const struct control *control)
 {
 	if (control->probe == NULL)

@@ -2,7 +2,7 @@
  *
  * The control object of a target: something known to exist. While it is not found, "not there" says
  * nothing about anything else. Asked when there is need and the last answer is old, so an idle
- * daemon asks nothing.
+ * daemon asks nothing; but one that was lost is asked again also then, so that its alarm ends.
  */
 #pragma once
 
@@ -40,6 +40,9 @@ void control_finish(struct control *control);
  * settled is called from the loop once it is answered.
  */
 void control_step(struct control *control);
+
+/* It was answered, and not found. */
+bool control_is_lost(const struct control *control);
 
 /* The state may be used: nothing to ask, or the answer is not too old. */
 bool control_is_settled(const struct control *control);

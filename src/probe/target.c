@@ -3,7 +3,7 @@
  * The probes at one target. A run is reused after its callback returned; its slot is free before,
  * so that the callback may start the next one. While a reading waits for its retry it has no slot:
  * others are asked meanwhile, and it goes first when its time has come. One timer does all waiting;
- * it is armed only while something is held or wanted.
+ * it is armed only while something is held or wanted, or the control object is lost.
  */
 #include "target.h"
 
@@ -162,7 +162,9 @@ free_for_new(const struct probe_target *target, int64_t now_us)
 static int64_t
 now_if_needed_us(const struct probe_target *target)
 {
-	return TAILQ_EMPTY(&target->held) ? gate_now_us(&target->gate) : clock_monotonic_us();
+	bool needed = !TAILQ_EMPTY(&target->held) || control_is_lost(&target->control);
+
+	return needed ? clock_monotonic_us() : gate_now_us(&target->gate);
 }
 
 static void
@@ -177,6 +179,12 @@ set_timer(struct probe_target *target, int64_t at_us, int64_t now_us)
 	event_add(&target->timer, &wait);
 }
 
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* The next moment at which something changes without an answer. */
 static void
 arm(struct probe_target *target)
@@ -187,6 +195,10 @@ arm(struct probe_target *target)
 
 	if (open_us > now_us && (target->wanted || !TAILQ_EMPTY(&target->held)))
 		next_us = open_us;
+	else if (control_is_lost(&target->control))
+		next_us = later(target->control.ask_at_us, open_us);
+	if (next_us <= now_us)
+		next_us = INT64_MAX;
 	TAILQ_FOREACH(run, &target->held, link)
 	{
 		int64_t at_us = run->due_us > now_us ? run->due_us : expires_at(run);

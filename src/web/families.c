@@ -95,6 +95,8 @@ static const struct family table[] = {
 	  TIMES(OF_TYPE, family_confirmation_bounds) },
 	{ "reconciled_breaker_state", "gauge", "Circuit breaker: 0 closed, 1 half-open, 2 open.",
 	  NUMBER(OF_TARGET, TARGET_BREAKER) },
+	{ "reconciled_control_lost", "gauge", "1: the control object of the target was not found, no absence counts.",
+	  NUMBER(OF_TARGET, TARGET_CONTROL) },
 	{ "reconciled_guard_tripped", "gauge", "1: the guard of the type holds every action but confirm.",
 	  NUMBER(OF_TYPE, TYPE_GUARD) },
 	{ "reconciled_type_target", "gauge", "1: the target of the type, to join what is known of the two.",

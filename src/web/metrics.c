@@ -208,6 +208,12 @@ metrics_set_breaker(struct metrics *metrics, const char *target, int state)
 }
 
 void
+metrics_set_control_lost(struct metrics *metrics, const char *target, bool lost)
+{
+	set(metrics, OF_TARGET, target, TARGET_CONTROL, lost);
+}
+
+void
 metrics_set_last_pass(struct metrics *metrics, const char *type, int64_t at_us)
 {
 	set(metrics, OF_TYPE, type, TYPE_LAST_PASS, (uint64_t)at_us);

@@ -43,6 +43,7 @@ enum type_slot {
 enum target_slot {
 	TARGET_FAILURES,
 	TARGET_BREAKER = TARGET_FAILURES + REASON_COUNT,
+	TARGET_CONTROL,
 	TARGET_SLOTS,
 };
 

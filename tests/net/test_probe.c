@@ -282,6 +282,10 @@ test_control(void)
 	struct seen seen = ask(target, "/absent");
 
 	tap_ok(seen.control == CONTROL_FOUND, "control found");
+	turn_for(base, 450 * MILLISECOND);
+	ready_calls = 0;
+	tap_int(probe_target_free(target), 0, "an answer older than two periods does not count");
+	turn(base, &ready_calls, 1);
 	ask(side, "/take_control");
 	turn_for(base, 250 * MILLISECOND);
 	tap_int(probe_target_free(target), 7,
@@ -291,11 +295,10 @@ test_control(void)
 	tap_ok(seen.control == CONTROL_LOST, "control lost");
 	ask(side, "/return_control");
 	turn_for(base, 450 * MILLISECOND);
-	ready_calls = 0;
-	tap_int(probe_target_free(target), 0, "an answer older than two periods does not count");
-	turn(base, &ready_calls, 1);
+	tap_ok(probe_target_control(target) == CONTROL_FOUND,
+	       "found again, also when nobody needs it");
 	seen = ask(target, "/absent");
-	tap_ok(seen.control == CONTROL_FOUND, "control found again");
+	tap_ok(seen.control == CONTROL_FOUND, "and it counts");
 }
 
 static void

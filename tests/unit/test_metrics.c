@@ -146,6 +146,7 @@ test_gauges(void)
 	struct metrics *metrics = with_labels(two_types, 2);
 
 	metrics_set_breaker(metrics, "crm", 2);
+	metrics_set_control_lost(metrics, "crm", true);
 	metrics_set_guard(metrics, "charge_card", true);
 	metrics_set_paused(metrics, "send_email", true);
 	metrics_set_last_pass(metrics, "charge_card", 1772366405000050);
@@ -155,6 +156,7 @@ test_gauges(void)
 	metrics_set_rewind(metrics, true);
 	metrics_set_database(metrics, true);
 	expect(metrics, "reconciled_breaker_state{target=\"crm\"} 2");
+	expect(metrics, "reconciled_control_lost{target=\"crm\"} 1");
 	expect(metrics, "reconciled_guard_tripped{type=\"charge_card\"} 1");
 	expect(metrics, "reconciled_guard_tripped{type=\"send_email\"} 0");
 	expect(metrics, "reconciled_paused{type=\"send_email\"} 1");

@@ -45,6 +45,7 @@ void metrics_count_confirmation(struct metrics *metrics, const char *type, int64
 
 /* Gauges of this process. */
 void metrics_set_breaker(struct metrics *metrics, const char *target, int state);
+void metrics_set_control_lost(struct metrics *metrics, const char *target, bool lost);
 /* The end of a pass, also of one that found nothing or left the type alone because it is paused. */
 void metrics_set_last_pass(struct metrics *metrics, const char *type, int64_t at_us);
 void metrics_set_reload(struct metrics *metrics, bool success);
