@@ -115,31 +115,6 @@ def test_what_a_killed_one_had_in_flight_is_asked_again_and_suspected(world, crm
     assert world.operation("slow")["suspect"] == 0
 
 
-def test_a_target_that_bears_one_question_belongs_to_one(world, crm, fleet):
-    lock, busy, most = threading.Lock(), [0], [0]
-
-    def count(request):
-        with lock:
-            busy[0] += 1
-            most[0] = max(most[0], busy[0])
-        time.sleep(0.02)
-        with lock:
-            busy[0] -= 1
-        return correct(request)
-
-    crm.answer = count
-    world.target(crm.url, more=QUICK + "rate: {concurrent: 1}\n")
-    fleet.start("a", interval="1s")
-    send_many(world, "before-", 300)
-    fleet.start("b", interval="1s")
-    fleet.wait_members()
-    send_many(world, "after-", 200)
-    wait_confirmed(world, "before-", 300)
-    wait_confirmed(world, "after-", 200)
-    assert most[0] == 1
-    assert len(confirmed(world, "after-")) == 1
-
-
 def test_the_limit_of_a_target_holds_in_total(world, crm, fleet):
     lock, busy, most = threading.Lock(), [0], [0]
 

@@ -48,6 +48,13 @@ class Fleet:
             "SELECT *, clock_timestamp() - heartbeat_at AS silent FROM reconcile.instances"
         ).fetchall()}
 
+    def wait_alive(self, count, timeout=40):
+        """Until every running one counts so many, also those that do not take part yet."""
+        for daemon in self.daemons.values():
+            daemon.wait_for(
+                lambda d=daemon: d.manager.status().endswith(f"instances alive: {count}"),
+                timeout, f"{count} instances alive")
+
     def wait_members(self, timeout=60):
         """Until every running one takes part, and every other one knows it."""
         def rows():
