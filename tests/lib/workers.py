@@ -20,7 +20,7 @@ LEASE = 4  # seconds
 ENOUGH = 2.5  # of the lease, to begin a request
 TIMEOUT = 1  # of a request
 AT_ONCE = 10
-PAUSE = 0.1
+PAUSE = 0.25
 
 CLAIM = """
 SELECT o.operation_id, o.attempts, o.idempotency_key, o.operation_type, c.payload::text

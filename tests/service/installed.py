@@ -11,7 +11,7 @@ import container as booted
 import target as http_target
 import world as installation
 
-HTTP_PORT = 9190
+HTTP_PORT = 9464
 UNITS = ("reconciled.socket", "reconciled.service", "reconciled-once.timer", "reconciled-once.service")
 
 
