@@ -13,13 +13,14 @@ from cluster import Cluster
 from database_fixtures import make_template
 
 SEEDS = range(1, 11)
+AT_ONCE = 4
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     directory = tmp_path_factory.mktemp("kill-runs")
     with Cluster({"max_connections": "200"}) as cluster, \
-            concurrent.futures.ThreadPoolExecutor(len(SEEDS)) as pool:
+            concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         template = make_template(cluster, directory)
 
         def run(seed):
