@@ -64,6 +64,13 @@ connections_close(struct connections *connections)
 	connections->lost = false;
 }
 
+void
+connections_keep_watch(struct connections *connections)
+{
+	db_destroy(TAKE(connections->db[LINK_READ]));
+	db_destroy(TAKE(connections->db[LINK_WRITE]));
+}
+
 static void
 on_connected(void *owner, const struct err *err)
 {

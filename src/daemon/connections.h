@@ -30,6 +30,8 @@ void connections_open(struct connections *connections, const char *conninfo,
 		      const struct secret *password);
 /* Not from inside a callback of theirs; without effect when there are none. */
 void connections_close(struct connections *connections);
+/* The same for those that read and write: what they were asked is not answered any more. */
+void connections_keep_watch(struct connections *connections);
 
 /* NULL unless opened. */
 struct db *connections_read(const struct connections *connections);

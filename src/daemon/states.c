@@ -71,7 +71,8 @@ static const struct {
 	[STATE_JOINING] = { "joining", 0, STATE_PUBLISHING, enter_joining,
 			    "joining other instances" },
 	[STATE_SERVING] = { "serving", 0, STATE_SERVING, enter_serving, NULL },
-	[STATE_SWITCHING] = { "switching", 7 * SECOND, STATE_PUBLISHING, enter_switching,
+	/* targets are waited for no longer than that: it is a statement that has no answer */
+	[STATE_SWITCHING] = { "switching", 7 * SECOND, STATE_BACKING_OFF, enter_switching,
 			      "changing to another configuration" },
 	[STATE_BACKING_OFF] = { "backing off", 0, STATE_CONNECTING, enter_backing_off, NULL },
 	[STATE_DRAINING] = { "draining", 7 * SECOND, STATE_LEAVING, enter_draining, "stopping" },
@@ -414,10 +415,12 @@ on_left(void *owner, const struct err *err)
 static void
 enter_leaving(struct daemon *daemon)
 {
-	struct db *watch = connections_watch(daemon->connections);
+	struct db *watch;
 
 	serving_drop(daemon->serving);
 	pulse_stop(daemon->pulse);
+	connections_keep_watch(daemon->connections); /* the others may owe the pass an answer */
+	watch = connections_watch(daemon->connections);
 	if (watch)
 		store_leave(watch, state_file_instance_id(daemon->state_file), on_left, daemon);
 	else

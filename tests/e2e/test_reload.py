@@ -146,6 +146,20 @@ def test_a_target_that_hangs_does_not_hold_a_reload(world, crm):
     assert world.journal("slow")[-1]["policy"] == policy_digest(world)
 
 
+def test_a_statement_that_hangs_does_not_hold_a_reload(world, crm):
+    """What the old set asked the database is answered when it is gone."""
+    daemon = world.start_daemon()
+    with world.cluster.connect(world.database, autocommit=False) as locking:
+        locking.execute("LOCK TABLE reconcile.operations")
+        world.wait_for(lambda: world.db.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+            " AND application_name = 'reconciled read' AND wait_event_type = 'Lock'").fetchone(),
+            what="a selection that waits")
+        world.policy(more="give_up: 40\n")
+        daemon.reload()
+    assert judged_by(world, "op-1") == policy_digest(world)
+
+
 def test_a_new_type_is_taken_up_and_an_old_one_left_alone(world, crm):
     daemon = world.start_daemon()
     text = (world.directory / "policies.d/sync_customer.yaml").read_text()
