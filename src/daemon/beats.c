@@ -67,15 +67,23 @@ leave_publishing(struct daemon *daemon, int64_t sent_us, const struct cluster_vi
 		return;
 	if (daemon->next) /* loaded meanwhile */
 		state_go(daemon, STATE_PUBLISHING);
-	else if (serving_is_unknown_to(daemon->serving, view))
+	else if (serving_is_unknown_to(daemon->serving, view) ||
+		 serving_is_foreign_to(daemon->serving, view))
 		state_publish(daemon);
 	else
 		state_go(daemon, STATE_SERVING);
 }
 
+/* Somebody may have cleared the tables; without its types the instance would stand still. */
 static void
 take_share(struct daemon *daemon, const struct cluster_view *view)
 {
+	if (serving_is_unknown_to(daemon->serving, view)) {
+		log_warning("the database does not know every operation type of this instance any "
+			    "more, they are published again");
+		state_go(daemon, STATE_SWITCHING);
+		return;
+	}
 	serving_apply(daemon->serving, view);
 	state_tell_serving(daemon);
 	bury_dead(daemon);

@@ -166,13 +166,21 @@ serving_is_unknown_to(const struct serving *serving, const struct cluster_view *
 	const struct membership membership = { view, serving->config,
 					       serving->context.instance_id };
 
-	for (size_t i = 0; i < serving->count; i++) {
-		struct membership_type type =
-			membership_of_type(&membership, &serving->policies[i]);
-
-		if (type.unpublished || (type.outdated && view->rewound))
+	for (size_t i = 0; i < serving->count; i++)
+		if (membership_of_type(&membership, &serving->policies[i]).unpublished)
 			return true;
-	}
+	return false;
+}
+
+bool
+serving_is_foreign_to(const struct serving *serving, const struct cluster_view *view)
+{
+	const struct membership membership = { view, serving->config,
+					       serving->context.instance_id };
+
+	for (size_t i = 0; i < serving->count; i++)
+		if (membership_of_type(&membership, &serving->policies[i]).outdated)
+			return view->rewound;
 	return false;
 }
 

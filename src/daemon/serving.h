@@ -44,8 +44,9 @@ const struct policy *serving_policies(const struct serving *serving, size_t *ret
 /* Its policies are in the database; whoever wrote them there notes it. */
 bool serving_is_published(const struct serving *serving);
 void serving_note_published(struct serving *serving);
-/* The database does not know a type of it, or went back in time to other policies. */
+/* The database does not know a type of it; it went back in time to other policies. */
 bool serving_is_unknown_to(const struct serving *serving, const struct cluster_view *view);
+bool serving_is_foreign_to(const struct serving *serving, const struct cluster_view *view);
 /* Nothing that it asks takes longer. */
 int64_t serving_longest_us(const struct serving *serving);
 
