@@ -27,7 +27,7 @@ void
 outcome_log(const struct pass_outcome *outcome)
 {
 	if (outcome->refused)
-		write_line(LOG_LEVEL_WARNING, "the database refuses to store a verdict", outcome);
+		write_line(LOG_LEVEL_DEBUG, "verdict refused by the database", outcome);
 	else if (outcome->stale)
 		write_line(LOG_LEVEL_DEBUG, "verdict dropped, the operation has changed", outcome);
 	else if (outcome->held)

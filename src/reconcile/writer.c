@@ -27,6 +27,9 @@ enum {
 
 #define LINGER_US (50 * MILLISECOND)
 
+/* What is wrong with one row is often wrong with all of them: it is told so rarely. */
+#define TOLD_EVERY_US MINUTE
+
 struct range {
 	size_t begin, end;
 };
@@ -51,6 +54,7 @@ struct writer {
 	struct range writing;
 	bool is_writing, has_failed;
 	int lock_waits; /* since something was written */
+	int64_t told_refused_us, told_lost_us, told_locked_us; /* CLOCK_MONOTONIC; 0: not yet */
 	struct event *linger;
 };
 
@@ -251,6 +255,18 @@ reduce(struct writer_entry *entry)
 	};
 }
 
+/* The level of a line that stands for those of the next minute. */
+static enum log_level
+once_a_minute(enum log_level level, int64_t *told_us)
+{
+	int64_t now = clock_monotonic_us();
+
+	if (*told_us != 0 && now - *told_us < TOLD_EVERY_US)
+		return LOG_LEVEL_DEBUG;
+	*told_us = now;
+	return level;
+}
+
 static void
 push_range(struct batch *batch, size_t begin, size_t end)
 {
@@ -259,17 +275,29 @@ push_range(struct batch *batch, size_t begin, size_t end)
 		batch->ranges[batch->ranges_count++] = (struct range){ begin, end };
 }
 
+static void
+tell_refusal(struct writer *writer, const struct writer_entry *entry, const struct err *err)
+{
+	bool lost = entry->refusals > REFUSALS_MAX;
+	int64_t *told_us = lost ? &writer->told_lost_us : &writer->told_refused_us;
+
+	log_at(once_a_minute(LOG_LEVEL_WARNING, told_us),
+	       lost ? "the database refuses to store a verdict, the operation stays as it was"
+		    : "the database refuses a verdict",
+	       F_STR("operation_id", entry->row.operation_id),
+	       F_STR("operation_type", entry->row.operation_type),
+	       F_INT("refusal", entry->refusals), F_STR("error", err->text));
+}
+
 /* A single row that the database refuses. */
 static void
 refused_row(struct writer *writer, struct batch *batch, const struct err *err)
 {
 	struct writer_entry *entry = &batch->entries[writer->writing.begin];
 
-	log_warning("the database refuses a verdict",
-		    F_STR("operation_id", entry->row.operation_id),
-		    F_STR("operation_type", entry->row.operation_type),
-		    F_INT("refusal", entry->refusals + 1), F_STR("error", err->text));
-	if (++entry->refusals > REFUSALS_MAX) {
+	entry->refusals++;
+	tell_refusal(writer, entry, err);
+	if (entry->refusals > REFUSALS_MAX) {
 		report(writer, entry, WRITTEN_REFUSED, entry->row.revision);
 		return;
 	}
@@ -281,13 +309,14 @@ refused_row(struct writer *writer, struct batch *batch, const struct err *err)
 static void
 locked_rows(struct writer *writer, struct batch *batch)
 {
-	for (size_t i = writer->writing.begin; i < writer->writing.end; i++) {
-		const struct writer_entry *entry = &batch->entries[i];
+	const struct range *range = &writer->writing;
 
-		log_info("the row of an operation is locked, its verdict is dropped",
-			 F_STR("operation_id", entry->row.operation_id));
-		report(writer, entry, WRITTEN_LOCKED, entry->row.revision);
-	}
+	log_at(once_a_minute(LOG_LEVEL_INFO, &writer->told_locked_us),
+	       "rows of operations are locked, their verdicts are dropped",
+	       F_STR("operation_id", batch->entries[range->begin].row.operation_id),
+	       F_INT("count", (int64_t)(range->end - range->begin)));
+	for (size_t i = range->begin; i < range->end; i++)
+		report(writer, &batch->entries[i], WRITTEN_LOCKED, batch->entries[i].row.revision);
 }
 
 static void

@@ -128,6 +128,18 @@ def test_a_lost_connection_comes_back_with_a_full_scan_and_listens_again(world, 
     assert daemon.log.count("no work with the database") == 1
 
 
+def test_types_that_somebody_deleted_are_published_again(world, crm):
+    world.policy()
+    world.settings(**SECONDS)
+    crm.answer = correct
+    daemon = world.start_daemon()
+    world.db.execute("DELETE FROM reconcile.operation_types")
+    daemon.wait_log("published again")
+    world.send("op-1")
+    world.wait_status("op-1", "confirmed")
+    assert daemon.log.count("published again") == 1
+
+
 def test_it_stops_in_time_although_a_target_hangs(world, crm, silence):
     world.policy()
     world.settings(**SECONDS)
@@ -139,6 +151,22 @@ def test_it_stops_in_time_although_a_target_hangs(world, crm, silence):
     assert daemon.stop(10) == 0
     assert world.operation("op-1") == before
     assert instance(world)["stopped_at"] is not None
+
+
+def test_it_stops_in_time_although_tables_are_locked(world, crm):
+    """And what is answered in its last second reaches nobody who is gone."""
+    world.policy()
+    world.settings(**SECONDS, log="{level: debug}")
+    daemon = world.start_daemon()
+    with world.cluster.connect(world.database, autocommit=False) as locking:
+        locking.execute("LOCK TABLE reconcile.operations, reconcile.instances")
+        world.wait_for(lambda: world.db.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+            " AND application_name = 'reconciled read' AND wait_event_type = 'Lock'").fetchone(),
+            what="a selection that waits")
+        daemon.signal(signal.SIGTERM)
+        daemon.wait_log("to=leaving")
+    assert daemon.wait(5) == 0
 
 
 def test_what_a_target_answers_while_it_stops_is_recorded(world, crm, silence):
