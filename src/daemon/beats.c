@@ -47,8 +47,8 @@ note_view(struct daemon *daemon, const struct cluster_view *view)
 		log_info("instances alive", F_INT("count", (int64_t)view->live_count));
 	daemon->instances = view->live_count;
 	if (view->rewound && !daemon->rewound)
-		log_error("the database is older than what this instance has seen of it; nothing "
-			  "is done until a person releases the guard \"rewind\"");
+		log_error("the rewind guard is tripped: the database is older than an instance has "
+			  "seen it; every action but confirm waits for a person");
 	daemon->rewound = view->rewound;
 }
 

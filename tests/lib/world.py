@@ -70,14 +70,20 @@ class World:
         (directory / "hash.key").write_text(self.hash_key)
         self.settings()
         self.daemons = []
-        self.app = cluster.connect(database, "app_login", row_factory=dict_row)
-        self.db = cluster.connect(database, "postgres", row_factory=dict_row)
+        self.connect()
+
+    def connect(self):
+        self.app = self.cluster.connect(self.database, "app_login", row_factory=dict_row)
+        self.db = self.cluster.connect(self.database, "postgres", row_factory=dict_row)
+
+    def disconnect(self):
+        self.app.close()
+        self.db.close()
 
     def close(self):
         for daemon in self.daemons:
             daemon.kill()
-        self.app.close()
-        self.db.close()
+        self.disconnect()
 
     # configuration
 
