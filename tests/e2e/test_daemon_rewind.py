@@ -79,7 +79,8 @@ def test_an_older_database_is_noticed_and_nothing_is_done(world, fleet, backup, 
     if stopped:
         daemon = fleet.start("a", interval="1s")
     daemon.wait_log("the rewind guard is tripped")
-    world.make_due("absent", "there")
+    for name in ("absent", "there"):
+        world.age(name, "1 hour")
     world.wait_status("there", "confirmed")
     world.wait_for(lambda: world.operation("absent")["checks"] > 0, what="a look")
     assert world.operation("absent")["status"] == "awaiting_confirmation"
@@ -110,7 +111,7 @@ def test_another_instance_learns_it(world, fleet, backup):
     a = fleet.start("a", interval="1s", serving=False)
     a.wait_log("the rewind guard is tripped")
     b.wait_log("the rewind guard is tripped")
-    world.make_due("absent")
+    world.age("absent", "1 hour")
     world.wait_for(lambda: world.operation("absent")["checks"] > 0, what="a look")
     assert world.operation("absent")["status"] == "awaiting_confirmation"
 
