@@ -89,12 +89,23 @@ take_share(struct daemon *daemon, const struct cluster_view *view)
 	bury_dead(daemon);
 }
 
+/*
+ * The database went back under us, without a connection being lost, and knows our policies no more.
+ * Only at that moment: of two instances with different policies none may overrule the other for ever.
+ */
+static bool
+is_forgotten(const struct daemon *daemon, const struct cluster_view *view)
+{
+	return view->rewound && !daemon->rewound && serving_is_unknown_to(daemon->serving, view);
+}
+
 void
 beats_on_answered(void *owner, int64_t sent_us, const struct cluster_view *view)
 {
 	struct daemon *daemon = owner;
 	const struct membership membership = { view, serving_config(daemon->serving),
 					       state_file_instance_id(daemon->state_file) };
+	bool forgotten = is_forgotten(daemon, view);
 
 	standing_note(&daemon->standing, sent_us, membership_has_others(&membership),
 		      serving_longest_us(daemon->serving));
@@ -103,6 +114,8 @@ beats_on_answered(void *owner, int64_t sent_us, const struct cluster_view *view)
 		leave_arriving(daemon);
 	else if (state_is(daemon, STATE_PUBLISHING))
 		leave_publishing(daemon, sent_us, view);
+	else if (state_is(daemon, STATE_SERVING) && forgotten)
+		state_go(daemon, STATE_SWITCHING); /* which leads to publishing */
 	else if (state_is(daemon, STATE_SERVING))
 		take_share(daemon, view);
 }
