@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counting. A type or target is found by binary search in the rows of the last configuration, a
- * number in its row by its place: nothing is allocated, no text is made.
+ * Counting. A row is found by name, a number in its row by its place: nothing is allocated, no
+ * text is made.
  */
 #include "reconciled/web/metrics.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "reconciled/base/xalloc.h"
 #include "series.h"
-
-static void
-finish_rows(struct series_list *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		free(list->rows[i].name);
-		free(list->rows[i].target);
-	}
-	free(list->rows);
-	*list = (struct series_list){ 0 };
-}
 
 struct metrics *
 metrics_create(void)
@@ -38,65 +26,20 @@ metrics_destroy(struct metrics *metrics)
 	if (metrics == NULL)
 		return;
 	for (size_t i = 0; i < SERIES_KINDS; i++)
-		finish_rows(&metrics->series[i]);
+		series_finish(&metrics->series[i]);
 	gauges_finish(metrics);
 	free(metrics);
-}
-
-static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct series *)a)->name, ((const struct series *)b)->name);
-}
-
-static int
-name_of(const void *name, const void *row)
-{
-	return strcmp(name, ((const struct series *)row)->name);
-}
-
-struct series *
-series_find(const struct metrics *metrics, enum series_kind of, const char *name)
-{
-	const struct series_list *list = &metrics->series[of];
-
-	if (list->count == 0)
-		return NULL;
-	return bsearch(name, list->rows, list->count, sizeof(*list->rows), name_of);
-}
-
-/* What the configuration says of the rows of one kind. */
-struct names {
-	const char *const *names, *const *targets;
-	size_t count;
-};
-
-static void
-set_names(struct metrics *metrics, enum series_kind of, const struct names *names)
-{
-	struct series_list list = { .rows = xcalloc(names->count + 1, sizeof(struct series)),
-				    .count = names->count };
-	const struct series *old;
-
-	for (size_t i = 0; i < names->count; i++) {
-		old = series_find(metrics, of, names->names[i]);
-		if (old != NULL)
-			list.rows[i] = *old;
-		list.rows[i].name = xstrdup(names->names[i]);
-		list.rows[i].target = names->targets ? xstrdup(names->targets[i]) : NULL;
-	}
-	qsort(list.rows, list.count, sizeof(*list.rows), by_name);
-	finish_rows(&metrics->series[of]);
-	metrics->series[of] = list;
 }
 
 void
 metrics_set_labels(struct metrics *metrics, const struct metrics_labels *labels)
 {
-	set_names(metrics, OF_TYPE,
-		  &(struct names){ labels->types, labels->targets_of_types, labels->types_count });
-	set_names(metrics, OF_TARGET,
-		  &(struct names){ labels->targets, NULL, labels->targets_count });
+	const struct series_names types = { labels->types, labels->targets_of_types,
+					    labels->types_count };
+	const struct series_names targets = { labels->targets, NULL, labels->targets_count };
+
+	series_set_names(metrics, OF_TYPE, &types);
+	series_set_names(metrics, OF_TARGET, &targets);
 	gauges_drop(metrics);
 }
 

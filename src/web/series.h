@@ -103,8 +103,18 @@ extern const double family_probe_bounds[HISTOGRAM_BUCKETS],
 const struct family *families(size_t *ret_count);
 const struct family *family_of_database(const char *name); /* or NULL */
 
+/* What a configuration says of the rows of one kind. Borrowed. */
+struct series_names {
+	const char *const *names, *const *targets; /* targets NULL: none are told */
+	size_t count;
+};
+
 /* NULL: no such type or target. */
 struct series *series_find(const struct metrics *metrics, enum series_kind of, const char *name);
+/* New rows begin at zero, those of names that remain go on, the others vanish. */
+void series_set_names(struct metrics *metrics, enum series_kind of,
+		      const struct series_names *names);
+void series_finish(struct series_list *list);
 
 void gauges_finish(struct metrics *metrics);
 void gauges_drop(struct metrics *metrics); /* those of types that are gone */
