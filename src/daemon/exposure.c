@@ -12,6 +12,7 @@
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
 #include "reconciled/base/strbuf.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/store/db.h"
@@ -29,7 +30,7 @@
 #define STATEMENT_TIMEOUT_US MINUTE
 
 /* The longest that somebody waits for the database. */
-static const struct timeval patience = { .tv_sec = 5 };
+#define PATIENCE_US (5 * SECOND)
 
 struct waiting_request {
 	struct web_request *request;
@@ -158,7 +159,7 @@ wait_for_numbers(struct exposure *exposure, struct web_request *request)
 	waiting->request = request;
 	waiting->next = exposure->waiting;
 	if (!exposure->waiting)
-		event_add(exposure->impatient, &patience);
+		timer_set(exposure->impatient, PATIENCE_US);
 	exposure->waiting = waiting;
 	if (exposure->measuring || exposure->connecting)
 		return;

@@ -10,6 +10,7 @@
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/strbuf.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 
 struct guest {
@@ -89,9 +90,7 @@ on_timer(evutil_socket_t fd, short what, void *owner)
 void
 guest_join(struct guest *guest)
 {
-	static const struct timeval every = { .tv_sec = INSTANCE_BEAT_US / SECOND };
-
-	event_add(guest->timer, &every);
+	timer_set(guest->timer, INSTANCE_BEAT_US);
 	on_timer(-1, EV_TIMEOUT, guest);
 }
 

@@ -11,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "reconciled/base/clock.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 
 #include "notify.h"
@@ -33,11 +34,8 @@ notify_create(struct event_base *base)
 	uint64_t patience_us;
 
 	if (sd_watchdog_enabled(0, &patience_us) > 0) {
-		int64_t half_us = (int64_t)(patience_us / 2);
-		const struct timeval half = { half_us / SECOND, half_us % SECOND };
-
 		notify->watchdog = event_new(base, -1, EV_PERSIST, on_watchdog, notify);
-		event_add(notify->watchdog, &half);
+		timer_set(notify->watchdog, (int64_t)(patience_us / 2));
 	}
 	return notify;
 }

@@ -15,6 +15,7 @@
 #include "reconciled/base/hash.h"
 #include "reconciled/base/secret.h"
 #include "reconciled/base/strbuf.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/once.h"
@@ -342,12 +343,11 @@ run_pass(struct once *once)
 static void
 on_interrupt(evutil_socket_t fd, short what, void *owner)
 {
-	static const struct timeval patience = { .tv_sec = PATIENCE_US / SECOND };
 	struct once *once = owner;
 	bool again = once->interrupted;
 
 	once->interrupted = true;
-	event_add(once->patience, &patience);
+	timer_set(once->patience, PATIENCE_US);
 	if (!once->pass || again)
 		stop(once);
 	else

@@ -10,6 +10,7 @@
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/store/instances.h"
 
@@ -31,14 +32,6 @@ struct pulse {
 };
 
 static void send_beat(struct pulse *pulse);
-
-static void
-add_timer(struct event *timer, int64_t after_us)
-{
-	struct timeval tv = { after_us / SECOND, after_us % SECOND };
-
-	event_add(timer, &tv);
-}
 
 static void
 on_beat(evutil_socket_t fd, short what, void *owner)
@@ -102,7 +95,7 @@ on_answer(void *owner, const struct cluster_view *view, const struct err *err)
 	int64_t left_us = sent_us + standing_silence_us() - clock_monotonic_us();
 
 	pulse->sent_us = 0;
-	add_timer(pulse->beat, pulse->again ? 0 : INSTANCE_BEAT_US);
+	timer_set(pulse->beat, pulse->again ? 0 : INSTANCE_BEAT_US);
 	pulse->again = false;
 	if (err) {
 		note_failure(pulse, err);
@@ -112,7 +105,7 @@ on_answer(void *owner, const struct cluster_view *view, const struct err *err)
 	if (left_us <= 0)
 		return;
 	pulse->failing = false;
-	add_timer(pulse->silence, left_us);
+	timer_set(pulse->silence, left_us);
 	pulse->callbacks.answered(pulse->callbacks.owner, sent_us, view);
 }
 
@@ -140,7 +133,7 @@ pulse_start(struct pulse *pulse, struct db *db)
 		return;
 	}
 	pulse->db = db;
-	add_timer(pulse->silence, standing_silence_us());
+	timer_set(pulse->silence, standing_silence_us());
 	send_beat(pulse);
 }
 
@@ -152,7 +145,7 @@ pulse_now(struct pulse *pulse)
 	if (pulse->sent_us != 0)
 		pulse->again = true;
 	else
-		add_timer(pulse->beat, 0);
+		timer_set(pulse->beat, 0);
 }
 
 void

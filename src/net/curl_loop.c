@@ -12,6 +12,7 @@
 
 #include <event2/event.h>
 
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "transfer.h"
 
@@ -74,13 +75,11 @@ static int
 on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
 {
 	struct curl_loop *loop = arg;
-	struct timeval wait = { .tv_sec = timeout_ms / 1000,
-				.tv_usec = (timeout_ms % 1000) * 1000 };
 
 	if (timeout_ms < 0)
 		event_del(&loop->timer);
 	else
-		event_add(&loop->timer, &wait);
+		timer_set(&loop->timer, timeout_ms * MILLISECOND);
 	return 0;
 }
 

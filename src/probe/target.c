@@ -13,6 +13,7 @@
 #include <event2/event.h>
 
 #include "reconciled/base/clock.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 
 struct probe_run {
@@ -168,15 +169,12 @@ now_if_needed_us(const struct probe_target *target)
 }
 
 static void
-set_timer(struct probe_target *target, int64_t at_us, int64_t now_us)
+alarm_at(struct probe_target *target, int64_t at_us, int64_t now_us)
 {
-	int64_t wait_us = at_us > now_us ? at_us - now_us : 0;
-	struct timeval wait = { .tv_sec = wait_us / SECOND, .tv_usec = wait_us % SECOND };
-
 	if (target->timer_at_us != 0 && target->timer_at_us <= at_us)
 		return;
 	target->timer_at_us = at_us;
-	event_add(&target->timer, &wait);
+	timer_set(&target->timer, at_us - now_us);
 }
 
 static int64_t
@@ -207,7 +205,7 @@ arm(struct probe_target *target)
 			next_us = at_us;
 	}
 	if (next_us != INT64_MAX)
-		set_timer(target, next_us, now_us);
+		alarm_at(target, next_us, now_us);
 }
 
 static void
@@ -245,7 +243,7 @@ void
 target_wake(struct probe_target *target)
 {
 	if (target->wanted || !TAILQ_EMPTY(&target->held))
-		set_timer(target, 1, 1);
+		alarm_at(target, 1, 1);
 }
 
 static void

@@ -13,6 +13,7 @@
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
@@ -286,7 +287,6 @@ follow_solo(struct pass *pass)
 static void
 pump(struct pass *pass)
 {
-	static const struct timeval now = { 0, 0 };
 	bool over;
 
 	if (pass->pumping || pass->state == PASS_IDLE || pass->state == PASS_OVER)
@@ -303,7 +303,7 @@ pump(struct pass *pass)
 	if (!is_quiet(pass))
 		return;
 	if (over) {
-		evtimer_add(pass->finish, &now);
+		timer_set(pass->finish, 0);
 		return;
 	}
 	solo_quiet(pass->solo);
@@ -424,12 +424,10 @@ on_drain(evutil_socket_t fd, short what, void *owner)
 void
 pass_stop(struct pass *pass)
 {
-	static const struct timeval drain = { .tv_sec = DRAIN_SECONDS };
-
 	if (pass->state != PASS_RUNNING)
 		return;
 	begin_draining(pass);
-	evtimer_add(pass->drain, &drain);
+	timer_set(pass->drain, DRAIN_SECONDS * SECOND);
 	pump(pass);
 }
 

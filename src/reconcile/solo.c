@@ -11,6 +11,7 @@
 #include <event2/event.h>
 
 #include "reconciled/base/clock.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/store/work.h"
@@ -70,10 +71,8 @@ solo_destroy(struct solo *solo)
 static void
 rest(struct solo *solo, int64_t pause_us)
 {
-	const struct timeval pause = { pause_us / SECOND, pause_us % SECOND };
-
 	solo->state = SOLO_RESTING;
-	evtimer_add(solo->timer, &pause);
+	timer_set(solo->timer, pause_us);
 }
 
 /* Asks for one of the types whose target lets us ask now; false: there is no such type. */
@@ -167,10 +166,8 @@ on_suspect(void *owner, struct due_rows *rows, const struct err *err)
 void
 solo_start(struct solo *solo)
 {
-	static const struct timeval at_once = { 0, 0 };
-
 	if (solo->options->note_instance_id)
-		evtimer_add(solo->timer, &at_once);
+		timer_set(solo->timer, 0);
 }
 
 bool

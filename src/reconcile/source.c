@@ -13,6 +13,7 @@
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/store/work.h"
@@ -202,7 +203,6 @@ static void
 plan(struct source *source)
 {
 	int64_t now = clock_monotonic_us(), alarm = INT64_MAX;
-	struct timeval wait = { 0 };
 
 	for (size_t i = 0; i < source->lanes_count; i++) {
 		int64_t at = lane_alarm_us(source, &source->lanes[i], now);
@@ -213,11 +213,7 @@ plan(struct source *source)
 		evtimer_del(source->timer);
 		return;
 	}
-	if (alarm > now) {
-		wait.tv_sec = (alarm - now) / SECOND;
-		wait.tv_usec = (alarm - now) % SECOND;
-	}
-	evtimer_add(source->timer, &wait);
+	timer_set(source->timer, alarm - now);
 }
 
 static void

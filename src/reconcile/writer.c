@@ -13,6 +13,7 @@
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/store/work.h"
 
@@ -185,14 +186,13 @@ close_batch(struct writer *writer, struct batch *batch)
 void
 writer_add(struct writer *writer, const struct writer_entry *entry)
 {
-	static const struct timeval linger = { 0, LINGER_US };
 	struct batch *batch = open_batch(writer);
 
 	batch->entries[batch->count++] = *entry;
 	if (batch->count == (size_t)writer->options.batch)
 		close_batch(writer, batch);
 	else if (batch->count == 1)
-		evtimer_add(writer->linger, &linger);
+		timer_set(writer->linger, LINGER_US);
 }
 
 void

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "reconciled/base/clock.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "sim.h"
 
@@ -27,12 +28,6 @@ struct pending {
 	struct answer answer;
 	char *type; /* of the answer: a behaviour may be gone before it is sent */
 };
-
-static struct timeval
-timeval_of(int64_t us)
-{
-	return (struct timeval){ .tv_sec = us / SECOND, .tv_usec = us % SECOND };
-}
 
 void
 deliver_json(struct answer *answer, int status, json_t *body)
@@ -149,9 +144,8 @@ on_due(evutil_socket_t fd, short what, void *arg)
 static void
 wait_for(struct sim *sim, struct pending *pending, int64_t us)
 {
-	struct timeval after = timeval_of(us);
 	pending->timer = evtimer_new(sim->base, on_due, pending);
-	event_add(pending->timer, &after);
+	timer_set(pending->timer, us);
 	pending->next = sim->pending;
 	pending->link = &sim->pending;
 	if (sim->pending)

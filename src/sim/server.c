@@ -19,6 +19,7 @@
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "sim.h"
 
@@ -243,13 +244,12 @@ on_reopen(evutil_socket_t fd, short what, void *arg)
 {
 	struct sim *sim = arg;
 	struct err err = { 0 };
-	const struct timeval again = { .tv_usec = 100000 };
 	if (sim->stopping)
 		return;
 	if (open_socket(sim, &err))
 		sim->refusing_us = 0;
 	else
-		event_add(sim->reopen, &again);
+		timer_set(sim->reopen, SECOND / 10);
 }
 
 bool
@@ -257,10 +257,9 @@ server_refuse(struct sim *sim, int64_t for_us, struct err *err)
 {
 	if (for_us <= 0 || for_us > HOUR)
 		return err_set(err, ERR_INVALID, "refusing is for more than 0s and at most 1h");
-	struct timeval after = { .tv_sec = for_us / SECOND, .tv_usec = for_us % SECOND };
 	sim->refusing_us = clock_monotonic_us() + for_us;
 	close_socket(sim);
-	event_add(sim->reopen, &after);
+	timer_set(sim->reopen, for_us);
 	return true;
 }
 
@@ -283,7 +282,6 @@ server_stop(struct sim *sim)
 bool
 server_start(struct sim *sim, struct err *err)
 {
-	const struct timeval tick = { .tv_usec = 200000 };
 	sim->http = evhttp_new(sim->base);
 	evhttp_set_allowed_methods(sim->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
 						      EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE);
@@ -296,7 +294,7 @@ server_start(struct sim *sim, struct err *err)
 	sim->reopen = evtimer_new(sim->base, on_reopen, sim);
 	sim->stop[0] = evsignal_new(sim->base, SIGTERM, on_stop, sim);
 	sim->stop[1] = evsignal_new(sim->base, SIGINT, on_stop, sim);
-	event_add(sim->tick, &tick);
+	timer_set(sim->tick, SECOND / 5);
 	event_add(sim->stop[0], NULL);
 	event_add(sim->stop[1], NULL);
 	return open_socket(sim, err);

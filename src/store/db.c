@@ -9,6 +9,7 @@
 #include "reconciled/base/clock.h"
 #include "reconciled/base/log.h"
 #include "reconciled/base/secret.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "sqlstate.h"
 
@@ -48,15 +49,13 @@ db_leave(struct db *db)
 void
 db_set_timer(struct db *db, int64_t after_us)
 {
-	struct timeval tv = { .tv_sec = after_us / SECOND, .tv_usec = after_us % SECOND };
-
-	event_add(db->timer, &tv);
+	timer_set(db->timer, after_us);
 }
 
 void
 db_set_later(struct db *db)
 {
-	event_add(db->later, &(struct timeval){ 0 });
+	timer_set(db->later, 0);
 }
 
 void

@@ -19,6 +19,7 @@
 
 #include "lookup.h"
 #include "reconciled/base/attributes.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 
 /* A resolver that hangs must not cost a thread for each try. */
@@ -164,7 +165,7 @@ lookup_start(struct event_base *base, const char *name, lookup_done_fn *done, vo
 	}
 	lookup->holders = 1;
 	fail(lookup, "too many lookups or descriptors are in use");
-	event_add(lookup->answered, &(struct timeval){ 0 });
+	timer_set(lookup->answered, 0);
 	return lookup;
 }
 

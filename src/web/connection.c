@@ -18,6 +18,7 @@
 #include <event2/event.h>
 
 #include "reconciled/base/attributes.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "request_head.h"
 
@@ -70,9 +71,7 @@ words_of(int status)
 static void
 set_deadline(struct connection *connection, int seconds)
 {
-	const struct timeval in = { .tv_sec = seconds };
-
-	event_add(connection->deadline, &in);
+	timer_set(connection->deadline, seconds * SECOND);
 }
 
 static void

@@ -19,6 +19,7 @@
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
 #include "reconciled/base/strbuf.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "request_head.h"
 
@@ -202,13 +203,12 @@ on_accept(struct evconnlistener *accepting, evutil_socket_t fd, struct sockaddr 
 static void
 on_accept_failed(struct evconnlistener *accepting, void *arg)
 {
-	const struct timeval in = { .tv_sec = PAUSE_SECONDS };
 	struct web_server *server = arg;
 
 	log_warning("could not accept a connection; trying again in a second",
 		    F_STR("error", strerror(errno)));
 	evconnlistener_disable(accepting);
-	event_add(server->pause, &in);
+	timer_set(server->pause, PAUSE_SECONDS * SECOND);
 }
 
 static void
