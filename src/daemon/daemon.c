@@ -12,6 +12,7 @@
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/daemon.h"
@@ -26,9 +27,10 @@
 #include "reload.h"
 #include "state_file.h"
 #include "states.h"
+#include "takeover.h"
 
 /* From the first signal to the end, whatever hangs. */
-static const struct timeval stop_patience = { .tv_sec = 9 };
+#define STOP_PATIENCE_US (9 * SECOND)
 
 /* Beside the questions: connections, files, the HTTP server. */
 enum { OTHER_DESCRIPTORS = 256 };
@@ -45,7 +47,7 @@ on_terminate(evutil_socket_t fd, short what, void *owner)
 	daemon->stopping = true;
 	notify_stopping();
 	log_info("stopping");
-	event_add(daemon->stop, &stop_patience);
+	timer_set(daemon->stop, STOP_PATIENCE_US);
 	state_go(daemon, STATE_DRAINING);
 }
 
@@ -152,7 +154,7 @@ make_parts(struct daemon *daemon)
 	};
 	daemon->serving = serving_create(&daemon->context, config_ref(daemon->at_start));
 	serving_label(daemon->serving);
-	state_announce(daemon, false);
+	takeover_announce(daemon, false);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All or nothing: a set with one problem is not taken, and it takes over when no question and no
- * statement of the old one is under way any more.
+ * All or nothing: a set with one problem is not taken. What was loaded waits until nothing of the
+ * old one is under way; takeover.c puts it in use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 #include "notify.h"
 #include "reload.h"
 #include "states.h"
+#include "takeover.h"
 
 static void
 log_problems(const struct problems *problems)
@@ -93,35 +94,6 @@ warn_of_restarts(const struct config *at_start, const struct config *next)
 				    F_STR("key", settings[i].key));
 }
 
-static void begin_reload(struct daemon *daemon);
-
-static void
-finish_reload(struct daemon *daemon)
-{
-	bool again = daemon->reload_again;
-
-	daemon->reload_again = false;
-	notify_ready();
-	if (again)
-		begin_reload(daemon);
-}
-
-void
-reload_take(struct daemon *daemon)
-{
-	if (!daemon->next)
-		return;
-	serving_inherit(daemon->next, daemon->serving);
-	serving_destroy(daemon->serving);
-	daemon->serving = TAKE(daemon->next);
-	log_setup(serving_config(daemon->serving)->log_level, daemon->at_start->log_format);
-	serving_label(daemon->serving);
-	state_announce(daemon, daemon->announced);
-	log_info("configuration loaded",
-		 F_INT("policies", (int64_t)serving_config(daemon->serving)->policies_count));
-	finish_reload(daemon);
-}
-
 /* Where the new set waits for what the old one has under way, and where it need not. */
 static void
 place_next(struct daemon *daemon)
@@ -135,11 +107,11 @@ place_next(struct daemon *daemon)
 	case STATE_CHECKING:
 	case STATE_ARRIVING:
 	case STATE_JOINING:
-		reload_take(daemon);
+		takeover_run(daemon);
 		break;
 	case STATE_BACKING_OFF:
 		if (!daemon->changing)
-			reload_take(daemon);
+			takeover_run(daemon);
 		break;
 	case STATE_PUBLISHING:
 	case STATE_SWITCHING:
@@ -161,7 +133,7 @@ begin_reload(struct daemon *daemon)
 	if (!config) {
 		log_error("the configuration was not loaded, the one before stays",
 			  F_STR("file", daemon->options->file));
-		finish_reload(daemon);
+		takeover_over(daemon);
 		return;
 	}
 	warn_of_restarts(daemon->at_start, config);

@@ -8,6 +8,3 @@ struct daemon;
 
 /* SIGHUP; owner is the daemon. One that comes during a reload makes another one afterwards. */
 void reload_on_hangup(int fd, short what, void *owner);
-
-/* What was loaded takes over, if there is something: the old set must be idle. */
-void reload_take(struct daemon *daemon);

@@ -50,11 +50,11 @@ bool serving_is_foreign_to(const struct serving *serving, const struct cluster_v
 /* Nothing that it asks takes longer. */
 int64_t serving_longest_us(const struct serving *serving);
 
-/* The pass, with a share of nothing until a view is applied. */
 /* What its targets, types and pass are like now; and the names of those that it counts. */
 void serving_show(const struct serving *serving);
 void serving_label(const struct serving *serving);
 
+/* The pass, with a share of nothing until a view is applied. */
 void serving_start(struct serving *serving, struct db *read, struct db *write);
 bool serving_is_running(const struct serving *serving); /* started and not over */
 void serving_apply(struct serving *serving, const struct cluster_view *view);

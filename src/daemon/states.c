@@ -13,6 +13,7 @@
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
 #include "reconciled/base/strbuf.h"
+#include "reconciled/base/timer.h"
 #include "reconciled/config/config.h"
 #include "reconciled/core/backoff.h"
 #include "reconciled/daemon/daemon.h"
@@ -23,9 +24,9 @@
 #include "connections.h"
 #include "notify.h"
 #include "pulse.h"
-#include "reload.h"
 #include "state_file.h"
 #include "states.h"
+#include "takeover.h"
 
 /* A failure after so long a time of work is a new one. */
 #define SETTLED_US (10 * SECOND)
@@ -80,14 +81,6 @@ static const struct {
 	[STATE_OVER] = { "over", 0, STATE_OVER, enter_over, "stopping" },
 };
 
-static void
-set_timer(struct event *timer, int64_t after_us)
-{
-	const struct timeval tv = { after_us / SECOND, after_us % SECOND };
-
-	event_add(timer, &tv);
-}
-
 /* Nothing leads back from the end. */
 void
 state_go(struct daemon *daemon, enum state state)
@@ -96,7 +89,7 @@ state_go(struct daemon *daemon, enum state state)
 		return;
 	daemon->wanted = state;
 	daemon->changing = true;
-	set_timer(daemon->change, 0);
+	timer_set(daemon->change, 0);
 }
 
 void
@@ -110,7 +103,7 @@ state_on_change(int fd, short what, void *owner)
 	daemon->state = daemon->wanted;
 	event_del(daemon->deadline);
 	if (states[daemon->state].limit_us > 0)
-		set_timer(daemon->deadline, states[daemon->state].limit_us);
+		timer_set(daemon->deadline, states[daemon->state].limit_us);
 	if (states[daemon->state].status)
 		notify_status(daemon->notify, states[daemon->state].status);
 	states[daemon->state].enter(daemon);
@@ -165,16 +158,6 @@ state_on_deadline(int fd, short what, void *owner)
 	}
 	err_fill(&err, ERR_TRANSIENT, "%s took too long", states[daemon->state].name);
 	state_give_up(daemon, &err);
-}
-
-void
-state_announce(struct daemon *daemon, bool take_part)
-{
-	size_t count;
-	const struct policy *policies = serving_policies(daemon->serving, &count);
-
-	daemon->announced = take_part;
-	pulse_announce(daemon->pulse, policies, take_part ? count : 0);
 }
 
 static void
@@ -247,7 +230,7 @@ static void
 enter_arriving(struct daemon *daemon)
 {
 	if (clock_monotonic_us() - daemon->standing.answered_us > standing_silence_us())
-		state_announce(daemon, false);
+		takeover_announce(daemon, false);
 	if (daemon->took_own)
 		pulse_start(daemon->pulse, connections_watch(daemon->connections));
 	else
@@ -296,7 +279,7 @@ state_publish(struct daemon *daemon)
 static void
 enter_publishing(struct daemon *daemon)
 {
-	reload_take(daemon);
+	takeover_run(daemon);
 	if (serving_is_published(daemon->serving))
 		look_around(daemon);
 	else
@@ -309,10 +292,10 @@ enter_joining(struct daemon *daemon)
 	int64_t wait_us = standing_join_us(&daemon->standing, clock_monotonic_us());
 
 	tell_ready(daemon);
-	state_announce(daemon, false);
+	takeover_announce(daemon, false);
 	log_info("other instances are alive, waiting before the first question",
 		 F_INT("seconds", wait_us / SECOND));
-	set_timer(daemon->deadline, wait_us);
+	timer_set(daemon->deadline, wait_us);
 }
 
 void
@@ -332,7 +315,7 @@ static void
 enter_serving(struct daemon *daemon)
 {
 	tell_ready(daemon);
-	state_announce(daemon, true);
+	takeover_announce(daemon, true);
 	daemon->serving_us = clock_monotonic_us();
 	serving_start(daemon->serving, connections_read(daemon->connections),
 		      connections_write(daemon->connections));
@@ -393,8 +376,8 @@ enter_backing_off(struct daemon *daemon)
 	notify_status(daemon->notify, strbuf_text(&text));
 	strbuf_finish(&text);
 	tell_ready(daemon);
-	set_timer(daemon->deadline, pause_us);
-	reload_take(daemon);
+	timer_set(daemon->deadline, pause_us);
+	takeover_run(daemon);
 }
 
 static void

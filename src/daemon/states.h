@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The daemon as its files share it: states.c moves it from state to state, beats.c learns from
- * heartbeats, reload.c changes the configuration, daemon.c starts and ends it.
+ * heartbeats, reload.c loads another configuration, takeover.c puts it in use, daemon.c starts and
+ * ends it.
  */
 #pragma once
 
@@ -74,7 +75,6 @@ bool state_is(const struct daemon *daemon, enum state state);
 /* The database cannot be worked with; at the start that may be final. */
 void state_give_up(struct daemon *daemon, const struct err *err);
 void state_publish(struct daemon *daemon); /* in STATE_PUBLISHING */
-void state_announce(struct daemon *daemon, bool take_part);
 void state_tell_serving(struct daemon *daemon);
 /* NULL when it is serving; else why not. */
 const char *state_not_ready(const struct daemon *daemon);
