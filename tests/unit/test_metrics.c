@@ -81,6 +81,7 @@ test_families_from_the_start(void)
 		"reconciled_probe_failures_total counter",
 		"reconciled_confirmation_seconds histogram",
 		"reconciled_breaker_state gauge",
+		"reconciled_control_lost gauge",
 		"reconciled_guard_tripped gauge",
 		"reconciled_type_target gauge",
 		"reconciled_rewind_guard_tripped gauge",
