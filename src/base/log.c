@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SD_JOURNAL_SUPPRESS_LOCATION
@@ -77,11 +78,26 @@ write_line(struct strbuf *line)
 	strbuf_finish(line);
 }
 
+/* Nobody else notes when a line came that goes to a terminal or a file. */
+static void
+put_time(struct strbuf *line)
+{
+	int64_t now_us = clock_wall_us();
+	time_t seconds = (time_t)(now_us / SECOND);
+	struct tm tm;
+	char text[32];
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	strbuf_printf(line, "time=%s.%03dZ ", text, (int)(now_us % SECOND / MILLISECOND));
+}
+
 static void
 write_logfmt(enum log_level level, const char *message, const struct log_field *fields)
 {
 	struct strbuf line = { 0 };
 
+	put_time(&line);
 	strbuf_printf(&line, "level=%s msg=", levels[level].name);
 	add_quoted(&line, message);
 	for (; fields->type != LOG_FIELD_END; fields++) {

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "evidence_view.h"
 #include "facts.h"
+#include "reconciled/base/attributes.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/core/lifecycle.h"
@@ -109,13 +110,28 @@ print_operations(const struct screen *screen, const struct view *view, size_t co
 	table_destroy(table);
 }
 
+static bool
+is_guard(const struct view *view, size_t row)
+{
+	return strcmp(facts_text(view, row, "kind"), "guard") == 0;
+}
+
+/* What a case is called that is no single operation: its type, or the guard of the database. */
+static const char *
+name_of(const struct view *view, size_t row)
+{
+	const char *type = facts_text(view, row, "operation_type");
+
+	return is_guard(view, row) && *type == '\0' ? "(rewind)" : type;
+}
+
 /* "customer 42, version 7, 3h 12m" */
 static void
 put_subject(struct strbuf *out, const struct view *view, size_t row)
 {
 	const char *version = facts_get(view, row, "version"), *age = facts_get(view, row, "age");
 
-	strbuf_puts(out, facts_text(view, row, "operation_type"));
+	strbuf_puts(out, name_of(view, row));
 	strbuf_puts(out, ", ");
 	facts_entity(out, view, row);
 	if (out->len >= 2 && out->data[out->len - 2] != ',')
@@ -129,11 +145,33 @@ put_subject(struct strbuf *out, const struct view *view, size_t row)
 }
 
 static void
+put_guard_cause(struct strbuf *out, const char *reason)
+{
+	static const struct {
+		const char *reason, *words;
+	} causes[] = {
+		{ "max", "too many actions in one window" },
+		{ "share", "too many verdicts missing or divergent" },
+		{ "beats", "the database went back in time" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (strcmp(causes[i].reason, reason) == 0)
+			reason = causes[i].words;
+	strbuf_printf(out, "guard tripped: %s", reason);
+}
+
+static void
 put_case_verdict(struct strbuf *out, const struct view *view, size_t row)
 {
-	json_t *evidence = evidence_parse(facts_get(view, row, "evidence"));
+	json_t *evidence;
 	struct strbuf differs = { 0 };
 
+	if (is_guard(view, row)) {
+		put_guard_cause(out, facts_text(view, row, "reason"));
+		return;
+	}
+	evidence = evidence_parse(facts_get(view, row, "evidence"));
 	strbuf_printf(out, "%s: ", facts_text(view, row, "kind"));
 	facts_verdict(out, view, row);
 	evidence_differences(&differs, evidence);
@@ -151,7 +189,7 @@ print_case(struct ctl *ctl, const struct view *view, size_t row)
 	const char *risk = facts_get(view, row, "duplication_risk");
 	struct strbuf words = { 0 };
 
-	screen_line(&ctl->screen, TONE_STRONG, id ? id : facts_text(view, row, "operation_type"));
+	screen_line(&ctl->screen, TONE_STRONG, id ? id : name_of(view, row));
 	put_subject(&words, view, row);
 	screen_field(&ctl->screen, 2, "what", TONE_PLAIN, strbuf_text(&words));
 	strbuf_reset(&words);
@@ -161,9 +199,9 @@ print_case(struct ctl *ctl, const struct view *view, size_t row)
 		screen_field(&ctl->screen, 2, "recommended", TONE_PLAIN, action);
 	if (risk != NULL)
 		screen_field(&ctl->screen, 2, "duplicate risk", TONE_PLAIN, risk);
-	if (id != NULL) {
+	if (id != NULL || is_guard(view, row)) {
 		strbuf_reset(&words);
-		facts_command(&words, ctl, "show", id);
+		facts_command(&words, ctl, id ? "show" : "guard", id ? id : "list");
 		screen_command(&ctl->screen, "more", strbuf_text(&words));
 	}
 	screen_line(&ctl->screen, TONE_PLAIN, "");
@@ -217,7 +255,10 @@ print_list(struct ctl *ctl, const struct view *view, size_t count, const char *n
 	else
 		print_operations(&ctl->screen, view, count);
 	if (next != NULL) {
-		strbuf_printf(&line, "There are more: --after %s", next);
+		if (*next != '\0')
+			strbuf_printf(&line, "There are more: --after %s", next);
+		else
+			strbuf_puts(&line, "There are more: a larger --limit");
 		screen_line(&ctl->screen, TONE_QUIET, strbuf_text(&line));
 	}
 	strbuf_finish(&line);

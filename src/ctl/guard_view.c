@@ -29,7 +29,7 @@ put_cause(struct strbuf *out, const struct view *guards, size_t row)
 		   *count = facts_text(guards, row, "count");
 
 	if (strcmp(reason, "max") == 0) {
-		strbuf_printf(out, "%s actions in one window", count);
+		strbuf_printf(out, "%s actions wanted in one window", count);
 	} else if (strcmp(reason, "share") == 0) {
 		put_percent(out, facts_text(guards, row, "share"));
 		strbuf_printf(out, " of %s verdicts missing or divergent", count);

@@ -24,7 +24,7 @@ on_buried(void *owner, int count, const struct err *err)
 		log_debug("dead instances were not looked for", F_STR("error", err->text));
 	if (err || count < 0)
 		return;
-	log_warning("another instance died; what it had in flight waits a little",
+	log_warning("another instance died, what it had in flight waits half a minute",
 		    F_INT("count", count));
 	if (state_is(daemon, STATE_SERVING))
 		bury_dead(daemon);
@@ -48,7 +48,10 @@ note_view(struct daemon *daemon, const struct cluster_view *view)
 	daemon->instances = view->live_count;
 	if (view->rewound && !daemon->rewound)
 		log_error("the rewind guard is tripped: the database is older than an instance has "
-			  "seen it; every action but confirm waits for a person");
+			  "seen it; every action but confirmations, and the workers, wait for a "
+			  "person");
+	if (!view->rewound && daemon->rewound)
+		log_info("the rewind guard was released");
 	daemon->rewound = view->rewound;
 }
 

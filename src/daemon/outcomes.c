@@ -23,6 +23,16 @@ write_line(enum log_level level, const char *message, const struct pass_outcome 
 	       F_STR("action", action_name(outcome->action)), F_INT("revision", outcome->revision));
 }
 
+/* What became of an operation that is not confirmed. */
+static const char *const changes[] = {
+	[ACTION_CONFIRM] = "operation confirmed",
+	[ACTION_REQUEUE] = "operation handed back to its workers",
+	[ACTION_COMPENSATE] = "operation is compensated",
+	[ACTION_REVIEW] = "operation needs a person",
+	[ACTION_CLOSE] = "operation closed",
+	[ACTION_WAIT] = "operation changed",
+};
+
 void
 outcome_log(const struct pass_outcome *outcome)
 {
@@ -34,10 +44,9 @@ outcome_log(const struct pass_outcome *outcome)
 		write_line(LOG_LEVEL_DEBUG, "action held back by a guard", outcome);
 	else if (outcome->observed || outcome->status == outcome->before)
 		write_line(LOG_LEVEL_DEBUG, "operation looked at", outcome);
-	else if (outcome->action == ACTION_CONFIRM)
-		write_line(LOG_LEVEL_DEBUG, "operation confirmed", outcome);
 	else
-		write_line(LOG_LEVEL_INFO, "operation changed", outcome);
+		write_line(outcome->action == ACTION_CONFIRM ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO,
+			   changes[outcome->action], outcome);
 }
 
 /* What did not change is looked at again and again: only the first of the same actions counts. */

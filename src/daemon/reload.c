@@ -130,6 +130,7 @@ begin_reload(struct daemon *daemon)
 	notify_reloading();
 	config = load(daemon->options);
 	metrics_set_reload(exposure_metrics(daemon->exposure), config != NULL);
+	daemon->reload_failed = config == NULL;
 	if (!config) {
 		log_error("the configuration was not loaded, the one before stays",
 			  F_STR("file", daemon->options->file));

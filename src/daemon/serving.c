@@ -9,6 +9,7 @@
 #include "reconciled/base/hash.h"
 #include "reconciled/base/log.h"
 #include "reconciled/base/secret.h"
+#include "reconciled/base/strbuf.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/daemon.h"
@@ -23,7 +24,7 @@
 #include "serving.h"
 #include "targets.h"
 
-/* What was told of a type already. */
+/* What the last heartbeat knew of a type; a change is told once. */
 struct told {
 	bool guarded, outdated, paused;
 };
@@ -263,13 +264,22 @@ static void
 tell_of_type(struct told *told, const char *operation_type, const struct membership_type *now)
 {
 	if (now->outdated && !told->outdated)
-		log_warning("another instance published another policy; reload or restart",
+		log_warning("another instance published another policy, this one leaves the type "
+			    "alone until it is reloaded or restarted",
 			    F_STR("operation_type", operation_type));
+	if (!now->outdated && told->outdated)
+		log_info("the policy is the published one again",
+			 F_STR("operation_type", operation_type));
 	if (now->guarded && !told->guarded)
-		log_warning("a guard holds back every action but confirm",
+		log_warning("a guard holds back every action but confirmations, see reconcilectl "
+			    "guard list",
 			    F_STR("operation_type", operation_type));
 	if (!now->guarded && told->guarded)
 		log_info("no guard holds back actions any more",
+			 F_STR("operation_type", operation_type));
+	if (now->paused != told->paused)
+		log_info(now->paused ? "a person paused the type, it is left alone"
+				     : "a person resumed the type",
 			 F_STR("operation_type", operation_type));
 	*told = (struct told){ now->guarded, now->outdated, now->paused };
 }
@@ -346,6 +356,25 @@ serving_label(const struct serving *serving)
 							     .targets = targets,
 							     .targets_count = config->targets_count,
 						     });
+}
+
+void
+serving_tell(const struct serving *serving, struct strbuf *out)
+{
+	size_t guarded = 0, paused = 0, outdated = 0;
+
+	for (size_t i = 0; i < serving->count; i++) {
+		guarded += serving->told[i].guarded;
+		paused += serving->told[i].paused;
+		outdated += serving->told[i].outdated;
+	}
+	strbuf_printf(out, "%zu", serving->count);
+	if (guarded > 0)
+		strbuf_printf(out, ", guarded: %zu", guarded);
+	if (paused > 0)
+		strbuf_printf(out, ", paused: %zu", paused);
+	if (outdated > 0)
+		strbuf_printf(out, ", of another policy: %zu", outdated);
 }
 
 static void

@@ -19,6 +19,7 @@ struct event_base;
 struct metrics;
 struct policy;
 struct serving;
+struct strbuf;
 
 /* What outlives a configuration. Borrowed. */
 struct serving_context {
@@ -50,6 +51,8 @@ bool serving_is_foreign_to(const struct serving *serving, const struct cluster_v
 /* Nothing that it asks takes longer. */
 int64_t serving_longest_us(const struct serving *serving);
 
+/* How many types, and how many of them are held back by what: words for the status. */
+void serving_tell(const struct serving *serving, struct strbuf *out);
 /* What its targets, types and pass are like now; and the names of those that it counts. */
 void serving_show(const struct serving *serving);
 void serving_label(const struct serving *serving);

@@ -219,7 +219,8 @@ on_took_own(void *owner, int count, const struct err *err)
 		return;
 	}
 	if (count > 0)
-		log_warning("this instance ended while operations were in flight",
+		log_warning("this instance ended while operations were in flight, they wait half a "
+			    "minute",
 			    F_INT("count", count));
 	daemon->took_own = true;
 	pulse_start(daemon->pulse, connections_watch(daemon->connections));
@@ -293,7 +294,7 @@ enter_joining(struct daemon *daemon)
 
 	tell_ready(daemon);
 	takeover_announce(daemon, false);
-	log_info("other instances are alive, waiting before the first question",
+	log_info("waiting for what other instances have under way, before the first question",
 		 F_INT("seconds", wait_us / SECOND));
 	timer_set(daemon->deadline, wait_us);
 }
@@ -302,11 +303,15 @@ void
 state_tell_serving(struct daemon *daemon)
 {
 	struct strbuf text = { 0 };
-	size_t count;
 
-	(void)serving_policies(daemon->serving, &count);
-	strbuf_printf(&text, "serving; operation types: %zu, instances alive: %zu", count,
-		      daemon->instances);
+	strbuf_puts(&text, "serving");
+	if (daemon->rewound)
+		strbuf_puts(&text, ", rewind guard tripped");
+	if (daemon->reload_failed)
+		strbuf_puts(&text, ", last reload failed");
+	strbuf_puts(&text, "; operation types: ");
+	serving_tell(daemon->serving, &text);
+	strbuf_printf(&text, ", instances alive: %zu", daemon->instances);
 	notify_status(daemon->notify, strbuf_text(&text));
 	strbuf_finish(&text);
 }
@@ -421,5 +426,8 @@ state_not_ready(const struct daemon *daemon)
 {
 	if (daemon->state == STATE_SERVING || daemon->state == STATE_SWITCHING)
 		return NULL;
-	return states[daemon->state].name;
+	if (daemon->state == STATE_BACKING_OFF)
+		return daemon->trouble.text;
+	return states[daemon->state].status ? states[daemon->state].status
+					    : states[daemon->state].name;
 }

@@ -61,6 +61,7 @@ struct daemon {
 	bool took_own; /* what this instance had in flight when it ended last */
 	bool announced, burying, stopping, reload_again, failed;
 	bool rewound;
+	bool reload_failed;   /* the last one */
 	int64_t published_us; /* a heartbeat that left later knows what is published */
 	int64_t serving_us;
 	size_t instances;

@@ -51,7 +51,7 @@ def test_what_tripped_and_why(one):
     lines = {line.split()[0]: " ".join(line.split()[3:])
              for line in ctl(one, "guard", "list").out.splitlines()}
     assert list(lines)[0] == "GUARD" and len(lines) == 4
-    assert lines["sync_customer"] == "21 actions in one window tripped"
+    assert lines["sync_customer"] == "21 actions wanted in one window tripped"
     assert lines["charge_card"] == "62.5 % of 40 verdicts missing or divergent tripped"
     assert lines["(rewind)"] == "the database went back in time tripped"
     [newest, *_] = guards(one)
@@ -181,7 +181,7 @@ def test_status_tells_what_holds_the_work_up_and_who_works(one):
         " ('i-2', 'stale', '0.1.0', '{}', clock_timestamp() - interval '11 s', NULL),"
         " ('i-3', 'gone', '0.1.0', '{}', clock_timestamp(), clock_timestamp())")
     text = ctl(one, "status").out
-    assert "21 actions in one window  tripped" in text
+    assert "21 actions wanted in one window  tripped" in text
     assert "operator:operator_login  CRM moves house" in text
     words = [line.split() for line in text.splitlines()]
     assert ["INSTANCE", "VERSION", "UP", "TYPES", "IN", "FLIGHT"] in words

@@ -52,7 +52,7 @@ def test_the_log_has_fields(world, crm):
     before = world.container.cursor()
     assert world.start().returncode == 0
     assert logged(world, before, "op-1") == {
-        "PRIORITY": "6", "MESSAGE": "operation changed", "OPERATION_TYPE": "sync_customer",
+        "PRIORITY": "6", "MESSAGE": "operation needs a person", "OPERATION_TYPE": "sync_customer",
         "SCOPE": "t1", "TARGET": "crm", "STATUS": "manual_review", "CLASS": "divergent",
         "REASON": "newer", "REMOTE_ID": None, "CORRELATION_ID": "c-77"}
     world.settings(log="{level: debug}")
