@@ -426,7 +426,8 @@ state_not_ready(const struct daemon *daemon)
 {
 	if (daemon->state == STATE_SERVING || daemon->state == STATE_SWITCHING)
 		return NULL;
-	if (daemon->state == STATE_BACKING_OFF)
+	if (daemon->state == STATE_BACKING_OFF ||
+	    (daemon->state == STATE_CONNECTING && daemon->failures > 0))
 		return daemon->trouble.text;
 	return states[daemon->state].status ? states[daemon->state].status
 					    : states[daemon->state].name;

@@ -340,3 +340,28 @@ def test_a_process_that_stood_still_drops_what_it_asked(world, crm, silence):
     silence.released.set()
     world.wait_status("op-1", "confirmed")
     assert len(crm.requests) > asked
+
+
+def test_the_log_has_times(world, crm):
+    world.policy()
+    daemon = world.start_daemon()
+    assert daemon.stop() == 0
+    lines = daemon.log.splitlines()
+    assert lines and all(re.match(r"time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z level=\w+ msg=\"", line)
+                         for line in lines)
+
+
+def test_the_status_says_what_holds_back(world, crm):
+    world.policy()
+    world.settings(interval="1s")
+    daemon = world.start_daemon()
+    world.db.execute("INSERT INTO reconcile.guards (kind, name, tripped_at, reason, count)"
+                     " VALUES ('type', 'sync_customer', now(), 'max', 21)")
+    world.db.execute("SELECT reconcile.pause('sync_customer', 'CRM moves house')")
+    wanted = "serving; operation types: 1, guarded: 1, paused: 1, instances alive: 1"
+    daemon.wait_for(lambda: daemon.manager.status() == wanted, what=wanted)
+    daemon.wait_log("a person paused the type")
+    (world.directory / "policies.d/sync_customer.yaml").write_text("nonsense: 1\n")
+    daemon.reload()
+    wanted = wanted.replace("serving", "serving, last reload failed")
+    daemon.wait_for(lambda: daemon.manager.status() == wanted, what=wanted)
