@@ -99,7 +99,7 @@ take_share(struct daemon *daemon, const struct cluster_view *view)
 static bool
 is_forgotten(const struct daemon *daemon, const struct cluster_view *view)
 {
-	return view->rewound && !daemon->rewound && serving_is_unknown_to(daemon->serving, view);
+	return !daemon->rewound && serving_is_foreign_to(daemon->serving, view);
 }
 
 void
