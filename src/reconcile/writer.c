@@ -54,7 +54,7 @@ struct writer {
 	struct record_row *rows; /* of the statement under way */
 	struct range writing;
 	bool is_writing, has_failed;
-	int lock_waits; /* since something was written */
+	int lock_waits;					       /* since something was written */
 	int64_t told_refused_us, told_lost_us, told_locked_us; /* CLOCK_MONOTONIC; 0: not yet */
 	struct event *linger;
 };
