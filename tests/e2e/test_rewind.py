@@ -25,7 +25,7 @@ def test_restored_while_the_daemon_is_stopped(world, shop, work):
     daemon = world.start_daemon()
     held(world, work)
     assert scrape.numbers(socket)["reconciled_rewind_guard_tripped"] == 1
-    assert daemon.log.count("older than what this instance has seen") == 1
+    assert daemon.log.count("the database is older than an instance has seen it") == 1
     once = world.once("--operation", "missing")
     assert once.of("missing")["action"] == "wait"
     assert daemon.stop() == 0
