@@ -23,7 +23,7 @@ def test_restored_under_the_running_daemon(world, shop, work, how):
     held(world, work)
     assert world.db.execute("SELECT requeue_max FROM reconcile.operation_types").fetchone() == \
         {"requeue_max": 4}
-    assert "reload or restart" not in daemon.log
+    assert "leaves the type alone" not in daemon.log
     released(world, work)
 
 
