@@ -86,7 +86,7 @@ def test_verdicts_while_observing_count(world, shop):
 
 def test_a_few_missing_among_many_are_sent_again(world, shop):
     policy(world, guard="{max: 1000, share: 50%, sample: 10}", recheck=AGAIN)
-    send_many(world, "there", 90, ago="2 hours")
+    send_many(world, "there", 40, ago="2 hours")
     shop.orders.update({f"there-{i}": {"id": f"t{i}", "total": "10.50"} for i in range(1, 41)})
     world.start_daemon()
     world.wait_for(lambda: statuses(world).get("confirmed") == 40, 90, "confirmed")
