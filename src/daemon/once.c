@@ -25,6 +25,7 @@
 #include "reconciled/store/db.h"
 #include "reconciled/store/work.h"
 
+#include "choice.h"
 #include "guest.h"
 #include "membership.h"
 #include "progress.h"
@@ -354,15 +355,6 @@ on_interrupt(evutil_socket_t fd, short what, void *owner)
 		pass_stop(once->pass);
 }
 
-static bool
-is_wanted(const struct once_options *options, const char *operation_type)
-{
-	for (size_t i = 0; i < options->types_count; i++)
-		if (strcmp(options->types[i], operation_type) == 0)
-			return true;
-	return options->types_count == 0;
-}
-
 static void
 choose_types(struct once *once)
 {
@@ -373,7 +365,8 @@ choose_types(struct once *once)
 	for (size_t i = 0; i < config->policies_count; i++) {
 		const struct policy *policy = &config->policies[i];
 
-		if (is_wanted(once->options, policy->operation_type))
+		if (choice_has(once->options->types, once->options->types_count,
+			       policy->operation_type))
 			once->types[once->types_count++] = (struct pass_type){
 				policy,
 				targets_get(once->targets, policy->target),

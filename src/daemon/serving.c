@@ -3,7 +3,6 @@
  * Wires policies, targets and the pass, and carries over to them what a heartbeat learned.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/hash.h"
@@ -19,6 +18,7 @@
 #include "reconciled/store/instances.h"
 #include "reconciled/web/metrics.h"
 
+#include "choice.h"
 #include "membership.h"
 #include "outcomes.h"
 #include "serving.h"
@@ -44,15 +44,6 @@ struct serving {
 	bool over; /* the pass has ended, and waits to be dropped */
 };
 
-static bool
-is_wanted(const struct daemon_options *options, const char *operation_type)
-{
-	for (size_t i = 0; i < options->types_count; i++)
-		if (strcmp(options->types[i], operation_type) == 0)
-			return true;
-	return options->types_count == 0;
-}
-
 static void
 choose_types(struct serving *serving)
 {
@@ -64,7 +55,8 @@ choose_types(struct serving *serving)
 	for (size_t i = 0; i < config->policies_count; i++) {
 		const struct policy *policy = &config->policies[i];
 
-		if (!is_wanted(serving->context.options, policy->operation_type))
+		if (!choice_has(serving->context.options->types,
+				serving->context.options->types_count, policy->operation_type))
 			continue;
 		serving->policies[serving->count] = *policy;
 		serving->types[serving->count++] = (struct pass_type){

@@ -5,13 +5,12 @@
  */
 #include <stdio.h>
 
-#include <sys/random.h>
-
 #include <event2/event.h>
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/random.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/base/timer.h"
 #include "reconciled/config/config.h"
@@ -351,16 +350,6 @@ state_on_over(void *owner, const struct err *err)
 		state_go(daemon, STATE_LEAVING);
 }
 
-static uint64_t
-random_number(void)
-{
-	uint64_t number;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		number = (uint64_t)clock_monotonic_us();
-	return number;
-}
-
 static void
 enter_backing_off(struct daemon *daemon)
 {
@@ -371,7 +360,7 @@ enter_backing_off(struct daemon *daemon)
 		daemon->failures = 0;
 	daemon->serving_us = 0;
 	daemon->burying = false;
-	pause_us = backoff_delay_us(&away, daemon->failures++, random_number());
+	pause_us = backoff_delay_us(&away, daemon->failures++, random_seed());
 	serving_drop(daemon->serving);
 	pulse_stop(daemon->pulse);
 	connections_close(daemon->connections);

@@ -5,11 +5,10 @@
  */
 #include "gate.h"
 
-#include <sys/random.h>
-
 #include "quota.h"
 #include "reconciled/base/clock.h"
 #include "reconciled/base/log.h"
+#include "reconciled/base/random.h"
 
 /* A shorter pause is everyday life and told to nobody. */
 #define PAUSE_TOLD (10 * SECOND)
@@ -20,8 +19,7 @@ gate_init(struct gate *gate, struct isolation *isolation, const struct gate_opti
 	*gate = (struct gate){ .target = options->target, .isolation = isolation };
 	limits_init(&gate->limits, &options->limits, clock_monotonic_us());
 	breaker_init(&gate->breaker, &options->breaker);
-	if (getrandom(&gate->random, sizeof(gate->random), GRND_NONBLOCK) != sizeof(gate->random))
-		gate->random = (uint64_t)clock_wall_us();
+	gate->random = random_seed();
 	TAILQ_INSERT_TAIL(&isolation->gates, gate, link);
 }
 
@@ -31,15 +29,10 @@ gate_finish(struct gate *gate)
 	TAILQ_REMOVE(&gate->isolation->gates, gate, link);
 }
 
-/* splitmix64: for spreading only */
 uint64_t
 gate_random(struct gate *gate)
 {
-	uint64_t z = gate->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
+	return random_next(&gate->random);
 }
 
 int64_t

@@ -20,12 +20,6 @@ struct note {
 	int64_t first_sent_us; /* CLOCK_MONOTONIC; TIME_NONE */
 };
 
-static const char *
-copy_given(struct arena *arena, const char *text)
-{
-	return *text ? arena_strdup(arena, text) : NULL;
-}
-
 static struct note *
 note_build(struct check *check, const struct writer_entry *entry, const struct decision *decision,
 	   struct arena *arena)
@@ -38,10 +32,10 @@ note_build(struct check *check, const struct writer_entry *entry, const struct d
 	*note = (struct note){
 		.policy = subject->type->policy,
 		.rule = entry->row.rule,
-		.scope = copy_given(arena, subject->op.scope),
+		.scope = row_copy_given(arena, subject->op.scope),
 		.remote_id = entry->row.remote_id ? entry->row.remote_id
-						  : copy_given(arena, subject->op.remote_id),
-		.correlation_id = copy_given(arena, subject->op.correlation_id),
+						  : row_copy_given(arena, subject->op.remote_id),
+		.correlation_id = row_copy_given(arena, subject->op.correlation_id),
 		.class = verdict->class,
 		.action = decision->action,
 		.unavailable = verdict->unavailable,

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sys/random.h>
-
 #include <event2/event.h>
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
+#include "reconciled/base/random.h"
 #include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/probe/engine.h"
@@ -128,8 +127,7 @@ pass_create(const struct pass_options *options, const struct pass_observer *obse
 	pass->drain = evtimer_new(options->base, on_drain, pass);
 	create_parts(pass);
 	create_slots(pass);
-	if (getrandom(&pass->random, sizeof(pass->random), 0) != sizeof(pass->random))
-		pass->random = (uint64_t)(uintptr_t)pass;
+	pass->random = random_seed();
 	return pass;
 }
 
@@ -151,17 +149,6 @@ pass_destroy(struct pass *pass)
 	event_free(pass->drain);
 	strbuf_finish(&pass->tools.scratch);
 	free(pass);
-}
-
-/* SplitMix64 (Steele, Lea, Flood 2014): spreads due times, keeps no secret. */
-static uint64_t
-next_random(struct pass *pass)
-{
-	uint64_t z = pass->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
 }
 
 /* The first free slot is taken. */
@@ -219,7 +206,7 @@ start_check(struct slot *slot, const struct source_item *item)
 	const struct decide_context context = {
 		.observe = pass->options.observe,
 		.guarded = pass->guarded[item->type],
-		.random = next_random(pass),
+		.random = random_next(&pass->random),
 	};
 
 	subject->type = &pass->options.types[item->type];

@@ -23,8 +23,8 @@ recommended_name(const struct decision *decision)
 	return decision->recommended != ACTION_WAIT ? action_name(decision->recommended) : NULL;
 }
 
-static const char *
-copy_given(struct arena *arena, const char *text)
+const char *
+row_copy_given(struct arena *arena, const char *text)
 {
 	return *text ? arena_strdup(arena, text) : NULL;
 }
@@ -41,9 +41,9 @@ fill_verdict(struct record_row *row, const struct operation *op, const struct ve
 	bool says_why = is_verdict || op->class == CLASS_NONE;
 
 	row->class = is_verdict ? verdict->class : op->class;
-	row->reason = copy_given(arena, says_why ? verdict->reason : op->reason);
-	row->recommended_action =
-		is_verdict ? recommended_name(decision) : copy_given(arena, op->recommended_action);
+	row->reason = row_copy_given(arena, says_why ? verdict->reason : op->reason);
+	row->recommended_action = is_verdict ? recommended_name(decision)
+					     : row_copy_given(arena, op->recommended_action);
 	row->journal_class = verdict->class;
 	row->journal_reason = copy(arena, verdict->reason);
 	row->earned = verdict->earned;

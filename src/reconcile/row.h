@@ -23,3 +23,6 @@ struct row_tools {
  * the arena. */
 struct record_row row_build(struct check *check, const struct decision *decision,
 			    struct row_tools *tools, struct arena *arena);
+
+/* A text of an operation, where "" is missing: NULL. */
+const char *row_copy_given(struct arena *arena, const char *text);

@@ -2,10 +2,8 @@
  *
  * Statements that answer with one number.
  */
-#include <endian.h>
-#include <string.h>
-
 #include "db_send.h"
+#include "pg_binary.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/store/work.h"
 
@@ -21,11 +19,8 @@ on_counted(void *context, PGresult *got, const struct err *err)
 {
 	CLEANUP(pgresult_clear_at) PGresult *result = got;
 	const struct counting *counting = context;
-	uint64_t count = 0;
 
-	if (result)
-		memcpy(&count, PQgetvalue(result, 0, 0), sizeof(count));
-	counting->done(counting->owner, (int64_t)be64toh(count), err);
+	counting->done(counting->owner, result ? pg_get_int8(result, 0, 0) : 0, err);
 }
 
 static void

@@ -3,12 +3,11 @@
  * Due operations: the statements that select them, and their rows decoded from binary format.
  */
 #include <assert.h>
-#include <endian.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "db_send.h"
 #include "due_row.h"
+#include "pg_binary.h"
 #include "pg_time.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/hash.h"
@@ -136,21 +135,13 @@ is_null(const struct row *row, enum due_column column)
 static int64_t
 get_int8(const struct row *row, enum due_column column)
 {
-	uint64_t number;
-
-	assert(PQgetlength(row->result, row->number, column) == sizeof(number));
-	memcpy(&number, PQgetvalue(row->result, row->number, column), sizeof(number));
-	return (int64_t)be64toh(number);
+	return pg_get_int8(row->result, row->number, column);
 }
 
 static int
 get_int4(const struct row *row, enum due_column column)
 {
-	uint32_t number;
-
-	assert(PQgetlength(row->result, row->number, column) == sizeof(number));
-	memcpy(&number, PQgetvalue(row->result, row->number, column), sizeof(number));
-	return (int)be32toh(number);
+	return pg_get_int4(row->result, row->number, column);
 }
 
 static bool

@@ -3,11 +3,11 @@
  * Sends one batch of verdicts and says which of them were written.
  */
 #include <assert.h>
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "db_send.h"
+#include "pg_binary.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/store/record.h"
 #include "record_encode.h"
@@ -46,24 +46,6 @@ sort(size_t *order, const struct record_batch *batch)
 	qsort_r(order, batch->count, sizeof(*order), compare_rows, &sorting);
 }
 
-static int64_t
-get_int8(const PGresult *result, int row, int column)
-{
-	uint64_t number;
-
-	memcpy(&number, PQgetvalue(result, row, column), sizeof(number));
-	return (int64_t)be64toh(number);
-}
-
-static int
-get_int4(const PGresult *result, int row, int column)
-{
-	uint32_t number;
-
-	memcpy(&number, PQgetvalue(result, row, column), sizeof(number));
-	return (int)be32toh(number);
-}
-
 static const enum record_outcome outcomes[] = {
 	[1] = RECORD_DONE,
 	[2] = RECORD_HELD,
@@ -75,12 +57,12 @@ read_results(const PGresult *result, const struct recording *recording,
 	     struct record_result *results)
 {
 	for (int i = 0; i < PQntuples(result); i++) {
-		size_t place = (size_t)get_int8(result, i, 0);
+		size_t place = (size_t)pg_get_int8(result, i, 0);
 
 		assert(place >= 1 && place <= recording->count);
 		results[recording->order[place - 1]] = (struct record_result){
-			.outcome = outcomes[get_int4(result, i, 1)],
-			.revision = PQgetisnull(result, i, 2) ? 0 : get_int8(result, i, 2),
+			.outcome = outcomes[pg_get_int4(result, i, 1)],
+			.revision = PQgetisnull(result, i, 2) ? 0 : pg_get_int8(result, i, 2),
 		};
 	}
 }

@@ -8,21 +8,8 @@ import time
 import pytest
 
 from target import Target, answer_json
+from world import OTHER_POLICY
 
-OTHER_POLICY = """
-operation_type: order
-target: shop
-mode: enforce
-describe: {effect: e, truth: t, proof: p, owner: o}
-latency_window: 5m
-probes:
-  - get: /orders/{business_key}
-    found: {status: 200, /id: {present: true}}
-    absent: {status: 404, /error: not_found}
-    remote_id: /id
-absence: {confirm: 1, over: 0s}
-compare: {version: {found: /version, type: version, is: op.version}}
-"""
 SECONDS = {"interval": "1s"}
 
 

@@ -33,6 +33,22 @@ evidence: {{keep: [/id, /version]}}
 {more}
 """
 
+# Of a second type at a second target.
+OTHER_POLICY = """
+operation_type: order
+target: shop
+mode: enforce
+describe: {effect: e, truth: t, proof: p, owner: o}
+latency_window: 5m
+probes:
+  - get: /orders/{business_key}
+    found: {status: 200, /id: {present: true}}
+    absent: {status: 404, /error: not_found}
+    remote_id: /id
+absence: {confirm: 1, over: 0s}
+compare: {version: {found: /version, type: version, is: op.version}}
+"""
+
 TARGET = """
 target: crm
 base: {base}
