@@ -28,6 +28,7 @@ probe_engine_create(struct event_base *base, struct curl_loop *curl)
 	engine->curl = curl;
 	TAILQ_INIT(&engine->targets);
 	isolation_init(&engine->isolation, wake_all, engine);
+	standstill_init(&engine->standstill, base);
 	return engine;
 }
 
@@ -42,6 +43,7 @@ probe_engine_destroy(struct probe_engine *engine)
 		TAILQ_REMOVE(&engine->targets, target, link);
 		target_destroy(target);
 	}
+	standstill_finish(&engine->standstill);
 	free(engine);
 }
 

@@ -22,7 +22,8 @@ struct probe_run {
 	struct http_query query;
 	probe_done_fn *done;
 	void *owner;
-	int64_t began_us; /* the last time it was asked */
+	int64_t began_us;    /* the last time it was asked */
+	int64_t answered_us; /* how old that answer is */
 	unsigned ticket;
 	struct retry_past past;
 	const struct reading *reading; /* of the last answer; NULL: not asked yet */
@@ -35,6 +36,7 @@ static void on_reading(void *owner, const struct reading *reading);
 static void
 ask(struct probe_run *run)
 {
+	standstill_enter(&run->target->engine->standstill);
 	run->began_us = clock_monotonic_us();
 	TAILQ_INSERT_TAIL(&run->target->running, run, link);
 	http_start(run->target->peer, &run->query);
@@ -61,9 +63,13 @@ static void
 deliver(struct probe_run *run)
 {
 	struct probe_target *target = run->target;
+	const struct probe_answer answer = { .reading = run->reading,
+					     .control = target->control.state,
+					     .began_us = run->began_us,
+					     .answered_us = run->answered_us };
 
 	target->delivering++;
-	run->done(run->owner, run->reading, target->control.state, run->began_us);
+	run->done(run->owner, &answer);
 	target->delivering--;
 	TAILQ_INSERT_HEAD(&target->idle, run, link);
 }
@@ -126,7 +132,7 @@ settle(struct probe_run *run, int64_t now_us)
 		return;
 	}
 	if (run->reading == NULL) {
-		run->began_us = now_us;
+		run->began_us = run->answered_us = now_us;
 		run->reading = http_unasked(target->peer, &run->query, shut_by(&target->gate));
 	}
 	deliver(run);
@@ -287,6 +293,8 @@ on_reading(void *owner, const struct reading *reading)
 
 	run->past.asked++;
 	run->reading = reading;
+	run->answered_us = standstill_answered_us(&target->engine->standstill, run->began_us);
+	standstill_leave(&target->engine->standstill);
 	TAILQ_REMOVE(&target->running, run, link);
 	gate_note(&target->gate, run->ticket, reading, run->began_us);
 	tell(target, reading);
@@ -471,6 +479,7 @@ probe_cancel(struct probe_run *run)
 		release(run, run->held_us);
 	} else {
 		http_cancel(&run->query);
+		standstill_leave(&target->engine->standstill);
 		TAILQ_REMOVE(&target->running, run, link);
 		gate_give(&target->gate, run->ticket);
 	}

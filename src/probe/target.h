@@ -16,6 +16,7 @@
 #include "http.h"
 #include "reconciled/probe/engine.h"
 #include "retry.h"
+#include "standstill.h"
 
 TAILQ_HEAD(run_list, probe_run);
 TAILQ_HEAD(target_list, probe_target);
@@ -25,6 +26,7 @@ struct probe_engine {
 	struct curl_loop *curl;
 	struct target_list targets;
 	struct isolation isolation;
+	struct standstill standstill;
 	probe_ready_fn *ready;
 	void *ready_owner;
 	probe_answered_fn *answered;

@@ -21,7 +21,7 @@ struct check {
 	struct check_subject subject;
 	struct decide_context context;
 	struct probe_run *run; /* PROBING */
-	int64_t answered_us;   /* CLOCK_MONOTONIC */
+	int64_t answered_us;   /* CLOCK_MONOTONIC: the oldest answer of the look */
 	struct look look;
 	struct verdict verdict;
 	struct decision decision;
@@ -129,17 +129,18 @@ judge(struct check *check)
 }
 
 static void
-on_reading(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_answer(void *owner, const struct probe_answer *answer)
 {
 	struct check *check = owner;
 
 	assert(check->state == CHECK_PROBING);
 	check->run = NULL;
-	check->answered_us = clock_monotonic_us();
+	if (check->look.count == 0 || answer->answered_us < check->answered_us)
+		check->answered_us = answer->answered_us;
 	if (check->look.count == 0)
-		check->look.at_us = began_us + check->subject.clock_offset_us;
-	check->look.control = control;
-	check->look.readings[check->look.count++] = reading;
+		check->look.at_us = answer->began_us + check->subject.clock_offset_us;
+	check->look.control = answer->control;
+	check->look.readings[check->look.count++] = answer->reading;
 	ask(check);
 }
 
@@ -157,7 +158,7 @@ ask(struct check *check)
 		return;
 	}
 	check->state = CHECK_PROBING;
-	check->run = probe_start(subject->type->target, &question, on_reading, check);
+	check->run = probe_start(subject->type->target, &question, on_answer, check);
 }
 
 void

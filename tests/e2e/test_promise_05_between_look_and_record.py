@@ -2,6 +2,8 @@
 """Promise 5: what happens between the look and the record. Case Q01."""
 
 import json
+import signal
+import threading
 
 import pytest
 
@@ -59,6 +61,29 @@ def test_late_once_is_only_asked_again(world, shop, slow_database):
 
     shop.http.answer = answer
     world.start_daemon()
+    world.wait_status("op-1", "retry_scheduled", 60)
+    assert len(times) >= 2
+    assert clauses(world) == ALL_HOLD
+
+
+def test_an_answer_that_lay_in_the_socket_is_old(world, shop):
+    """The process stood still, for less time than would cost it its place among the instances."""
+    policy(world, recheck=SOON)
+    world.settings(interval="1s", max_verdict_age="2s")
+    send(world)
+    times = []
+    daemons = []
+
+    def answer(request):
+        if request.path != "/control":
+            if not times:
+                daemons[0].signal(signal.SIGSTOP)
+                threading.Timer(4, daemons[0].signal, [signal.SIGCONT]).start()
+            times.append(request)
+        return shop(request)
+
+    shop.http.answer = answer
+    daemons.append(world.start_daemon())
     world.wait_status("op-1", "retry_scheduled", 60)
     assert len(times) >= 2
     assert clauses(world) == ALL_HOLD

@@ -50,6 +50,7 @@ class NamespaceNetwork(ProxyNetwork):
     def __init__(self, database, target):
         number = os.getpid() % 16384
         self.name = f"reconciled-{number}"
+        self.outer = f"rc{number}"
         net = f"10.{192 + number // 4096}.{number // 16 % 256}.{number % 16 * 16}"
         base = net.rpartition(".")
         self.host = f"{base[0]}.{int(base[2]) + 1}"
@@ -70,13 +71,12 @@ class NamespaceNetwork(ProxyNetwork):
         self._remove()
 
     def _build(self):
-        outer = f"rc{os.getpid() % 16384}"
         run("ip", "netns", "add", self.name)
         try:
-            run("ip", "link", "add", outer, "type", "veth", "peer", "name", "inner",
+            run("ip", "link", "add", self.outer, "type", "veth", "peer", "name", "inner",
                 "netns", self.name)
-            run("ip", "addr", "add", f"{self.host}/28", "dev", outer)
-            run("ip", "link", "set", outer, "up")
+            run("ip", "addr", "add", f"{self.host}/28", "dev", self.outer)
+            run("ip", "link", "set", self.outer, "up")
             run("ip", "-n", self.name, "addr", "add", f"{self.inside}/28", "dev", "inner")
             run("ip", "-n", self.name, "link", "set", "inner", "up")
             run("ip", "-n", self.name, "link", "set", "lo", "up")
@@ -85,7 +85,10 @@ class NamespaceNetwork(ProxyNetwork):
             raise
 
     def _remove(self):
-        run("ip", "netns", "del", self.name)  # its interfaces go with it
+        """A namespace ends later than it is deleted, and its interfaces with it: the next network
+        of this name must not meet them."""
+        subprocess.run(["ip", "link", "del", self.outer], capture_output=True, check=False)
+        run("ip", "netns", "del", self.name)
 
     def _nft(self, *command):
         run(*self.program_prefix, "nft", *command)

@@ -29,16 +29,18 @@ struct seen {
 	int calls;
 	const struct reading *reading;
 	enum control_state control;
+	int64_t answered_us;
 };
 
 static inline void
-on_done(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_done(void *owner, const struct probe_answer *answer)
 {
 	struct seen *seen = owner;
 
 	seen->calls++;
-	seen->reading = reading;
-	seen->control = control;
+	seen->reading = answer->reading;
+	seen->control = answer->control;
+	seen->answered_us = answer->answered_us;
 }
 
 static int ready_calls;

@@ -21,13 +21,13 @@ struct crowd {
 };
 
 static void
-on_one(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_one(void *owner, const struct probe_answer *answer)
 {
 	struct crowd *crowd = owner;
 
-	crowd->began_us[crowd->calls++] = began_us;
-	crowd->by_kind[reading->kind]++;
-	crowd->reason = reading->reason;
+	crowd->began_us[crowd->calls++] = answer->began_us;
+	crowd->by_kind[answer->reading->kind]++;
+	crowd->reason = answer->reading->reason;
 }
 
 static void
@@ -148,9 +148,9 @@ test_retries(void)
 static int64_t last_began_us;
 
 static void
-on_began(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_began(void *owner, const struct probe_answer *answer)
 {
-	last_began_us = began_us;
+	last_began_us = answer->began_us;
 	++*(int *)owner;
 }
 
@@ -693,13 +693,13 @@ struct chain {
 };
 
 static void
-on_link(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_link(void *owner, const struct probe_answer *answer)
 {
 	struct chain *chain = owner;
 	struct probe_question question = { .arena = arena, .probe = chain->probe, .op = &op };
 
-	chain->kind = reading->kind;
-	chain->reason = reading->reason;
+	chain->kind = answer->reading->kind;
+	chain->reason = answer->reading->reason;
 	if (++chain->calls < chain->wanted)
 		probe_start(chain->target, &question, on_link, chain);
 }

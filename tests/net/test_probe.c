@@ -4,6 +4,8 @@
  * what is sent where, and how many at once. Values are from the policy language and from failures
  * that people reported (ids in the names).
  */
+#include <unistd.h>
+
 #include "asking.h"
 
 static const struct {
@@ -329,8 +331,7 @@ struct crowd {
 	int started, wanted, calls, found;
 };
 
-static void on_one(void *owner, const struct reading *reading, enum control_state control,
-		   int64_t began_us);
+static void on_one(void *owner, const struct probe_answer *answer);
 
 static void
 fill(struct crowd *crowd)
@@ -346,12 +347,12 @@ fill(struct crowd *crowd)
 }
 
 static void
-on_one(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_one(void *owner, const struct probe_answer *answer)
 {
 	struct crowd *crowd = owner;
 
 	crowd->calls++;
-	crowd->found += reading->kind == READING_FOUND && control == CONTROL_FOUND;
+	crowd->found += answer->reading->kind == READING_FOUND && answer->control == CONTROL_FOUND;
 }
 
 static void
@@ -395,7 +396,7 @@ struct chain {
 };
 
 static void
-on_link(void *owner, const struct reading *reading, enum control_state control, int64_t began_us)
+on_link(void *owner, const struct probe_answer *answer)
 {
 	struct chain *chain = owner;
 	struct probe_question question = { .arena = arena, .probe = asks("/found"), .op = &op };
@@ -421,6 +422,28 @@ test_chain(void)
 	probe_start(chain.target, &question, on_link, &chain);
 	turn(base, &chain.calls, 20);
 	tap_int(chain.calls, 20, "the next question of a look takes the slot of the one before");
+}
+
+/* Nobody knows when an answer came that is read after the process stood still. */
+static void
+test_standstill(void)
+{
+	begin();
+
+	struct probe_target_options with = options("http", server.plain, "");
+	struct probe_target *target = probe_engine_add(engine, &with);
+	struct seen before = { 0 }, after = { 0 };
+	int64_t stood_us;
+
+	start(target, asks("/slow"), &before);
+	turn_for(base, 20 * MILLISECOND);
+	stood_us = clock_monotonic_us();
+	usleep(1500 * 1000);
+	start(target, asks("/found"), &after);
+	turn(base, &before.calls, 1);
+	turn(base, &after.calls, 1);
+	tap_ok(before.answered_us <= stood_us, "what was asked before is as old as the last turn");
+	tap_ok(after.answered_us >= stood_us + 1500 * MILLISECOND, "what was asked after is not");
 }
 
 static void
@@ -468,6 +491,7 @@ main(void)
 	test_control_unavailable();
 	test_concurrency();
 	test_chain();
+	test_standstill();
 	test_cancel();
 	return teardown();
 }

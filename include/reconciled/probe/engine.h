@@ -56,10 +56,16 @@ struct probe_question {
 	const struct operation *op;
 };
 
-/* Exactly once per probe that was not cancelled, from the loop, never from inside probe_start.
- * began_us: CLOCK_MONOTONIC when the request left, the last one where it was repeated. */
-typedef void probe_done_fn(void *owner, const struct reading *reading, enum control_state control,
-			   int64_t began_us);
+/* Times: CLOCK_MONOTONIC. */
+struct probe_answer {
+	const struct reading *reading;
+	enum control_state control;
+	int64_t began_us;    /* the request left, the last one where it was repeated */
+	int64_t answered_us; /* as old as the answer may be: before now when the process stood still */
+};
+
+/* Exactly once per probe that was not cancelled, from the loop, never from inside probe_start. */
+typedef void probe_done_fn(void *owner, const struct probe_answer *answer);
 
 struct probe_engine *probe_engine_create(struct event_base *base, struct curl_loop *curl);
 /* Cancels what runs. Not from inside a callback of the engine. */
@@ -68,17 +74,13 @@ void probe_engine_destroy(struct probe_engine *engine);
 struct probe_target *probe_engine_add(struct probe_engine *engine,
 				      const struct probe_target_options *options);
 
-/*
- * How many more probes of this target may be started now. Asking shows need: a control without a
- * recent answer is asked now, and there are 0 until it answered.
- */
+/* How many more probes of this target may be started now. Asking shows need: a control without a
+ * recent answer is asked now, and there are 0 until it answered. */
 int probe_target_free(struct probe_target *target);
 
-/*
- * One of how many equal parts of the target's limits is ours; parts 0: none. Whole targets
- * (part 0 of 1) from the start. What is under way beyond a smaller part runs to its end. The caller
- * sees to it that parts is not above concurrent: one instance has the whole target then.
- */
+/* One of how many equal parts of the target's limits is ours; parts 0: none. Whole targets (part 0
+ * of 1) from the start. What is under way beyond a smaller part runs to its end. The caller sees to
+ * it that parts is not above concurrent: one instance has the whole target then. */
 void probe_target_set_part(struct probe_target *target, int part, int parts);
 
 /* How long nothing can be started, as far as is known: 0 now or as soon as an answer comes, else
