@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <sys/resource.h>
-
 #include <event2/event.h>
 
 #include "reconciled/base/clock.h"
@@ -21,6 +19,7 @@
 
 #include "beats.h"
 #include "connections.h"
+#include "descriptors.h"
 #include "exposure.h"
 #include "notify.h"
 #include "pulse.h"
@@ -33,8 +32,6 @@
 #define STOP_PATIENCE_US (9 * SECOND)
 
 /* Beside the questions: connections, files, the HTTP server. */
-enum { OTHER_DESCRIPTORS = 256 };
-
 static void
 on_terminate(evutil_socket_t fd, short what, void *owner)
 {
@@ -91,21 +88,6 @@ serving_now(void *owner)
 	const struct daemon *daemon = owner;
 
 	return daemon->serving;
-}
-
-/* Each question may need a descriptor; the soft limit of a service is 1024. */
-static void
-raise_descriptors(const struct config *config)
-{
-	rlim_t needed = (rlim_t)config->max_in_flight + OTHER_DESCRIPTORS;
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
-		return;
-	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < needed)
-		log_warning("fewer descriptors than max_in_flight may need",
-			    F_INT("limit", (int64_t)limit.rlim_cur));
 }
 
 static struct event *
@@ -216,7 +198,7 @@ daemon_run(struct config *config, const struct daemon_options *options)
 	struct err err = { 0 };
 
 	if (make(&daemon, &err)) {
-		raise_descriptors(config);
+		descriptors_provide(config->max_in_flight);
 		log_info("starting", F_STR("version", RECONCILED_VERSION),
 			 F_STR("instance", config->instance_name));
 		state_go(&daemon, STATE_CONNECTING);

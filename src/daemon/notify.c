@@ -57,6 +57,13 @@ notify_ready(void)
 	sd_notify(0, "READY=1");
 }
 
+void
+notify_more_time(int64_t more_us)
+{
+	if (more_us > 0)
+		sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%" PRId64, more_us + SECOND);
+}
+
 /* Both in one datagram: the manager refuses the one without the other. */
 void
 notify_reloading(void)

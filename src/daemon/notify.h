@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 struct event_base;
 struct notify;
 
@@ -15,4 +17,6 @@ void notify_destroy(struct notify *notify); /* accepts NULL */
 void notify_ready(void);
 void notify_reloading(void);
 void notify_stopping(void);
+/* Before notify_ready: the start may take that much longer, from now on. 0: says nothing. */
+void notify_more_time(int64_t more_us);
 void notify_status(struct notify *notify, const char *text); /* sent only when it changed */

@@ -27,6 +27,7 @@ enum { ID_BYTES = 16, ID_HEX = 32, BEATS_DIGITS = 19, LINE_LEN = ID_HEX + 1 + BE
 
 struct state_file {
 	int fd; /* -1: nothing is kept */
+	char *path;
 	char instance_id[ID_HEX + 1];
 	int64_t beats;
 	bool failed; /* told already */
@@ -68,8 +69,9 @@ write_line(const struct state_file *file)
 }
 
 static bool
-settle(struct state_file *file, const char *path, struct err *err)
+settle(struct state_file *file, struct err *err)
 {
+	const char *path = file->path;
 	char line[LINE_LEN + 2] = "";
 	ssize_t got = pread(file->fd, line, LINE_LEN + 1, 0);
 
@@ -90,22 +92,22 @@ settle(struct state_file *file, const char *path, struct err *err)
 static bool
 open_in(struct state_file *file, const char *directory, struct err *err)
 {
-	CLEANUP(xfree_at) char *path = NULL;
 	struct strbuf text = { 0 };
 
 	strbuf_printf(&text, "%s/instance", directory);
-	path = strbuf_take(&text);
+	file->path = strbuf_take(&text);
 	if (mkdir(directory, 0700) != 0 && errno != EEXIST)
 		return err_set(err, ERR_FATAL, "cannot make the state directory \"%s\": %s",
 			       directory, strerror(errno));
-	file->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	file->fd = open(file->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file->fd < 0)
-		return err_set(err, ERR_FATAL, "cannot open \"%s\": %s", path, strerror(errno));
+		return err_set(err, ERR_FATAL, "cannot open \"%s\": %s", file->path,
+			       strerror(errno));
 	if (flock(file->fd, LOCK_EX | LOCK_NB) != 0)
 		return err_set(err, ERR_FATAL,
 			       "the state directory \"%s\" is in use by another reconciled",
 			       directory);
-	return settle(file, path, err);
+	return settle(file, err);
 }
 
 struct state_file *
@@ -131,6 +133,7 @@ state_file_close(struct state_file *file)
 		return;
 	if (file->fd >= 0)
 		close(file->fd);
+	free(file->path);
 	free(file);
 }
 
@@ -160,5 +163,5 @@ state_file_note_beats(struct state_file *file, int64_t beats)
 		return;
 	file->failed = true;
 	log_warning("the state file cannot be written; a restored database may go unnoticed",
-		    F_STR("error", strerror(errno)));
+		    F_STR("file", file->path), F_STR("error", strerror(errno)));
 }

@@ -105,6 +105,8 @@ state_on_change(int fd, short what, void *owner)
 		timer_set(daemon->deadline, states[daemon->state].limit_us);
 	if (states[daemon->state].status)
 		notify_status(daemon->notify, states[daemon->state].status);
+	if (!daemon->ready)
+		notify_more_time(states[daemon->state].limit_us);
 	states[daemon->state].enter(daemon);
 }
 
@@ -410,10 +412,18 @@ enter_over(struct daemon *daemon)
 	event_base_loopexit(daemon->base, NULL);
 }
 
+/* Between two configurations it is as ready as before. */
+static bool
+is_serving(const struct daemon *daemon)
+{
+	return daemon->state == STATE_SERVING || daemon->state == STATE_SWITCHING ||
+	       (daemon->state == STATE_PUBLISHING && daemon->serving_us != 0);
+}
+
 const char *
 state_not_ready(const struct daemon *daemon)
 {
-	if (daemon->state == STATE_SERVING || daemon->state == STATE_SWITCHING)
+	if (is_serving(daemon))
 		return NULL;
 	if (daemon->state == STATE_BACKING_OFF ||
 	    (daemon->state == STATE_CONNECTING && daemon->failures > 0))

@@ -10,6 +10,7 @@
 #include "reconciled/base/log.h"
 #include "reconciled/config/config.h"
 
+#include "descriptors.h"
 #include "notify.h"
 #include "pulse.h"
 #include "states.h"
@@ -43,6 +44,7 @@ takeover_run(struct daemon *daemon)
 	serving_inherit(daemon->next, daemon->serving);
 	serving_destroy(daemon->serving);
 	daemon->serving = TAKE(daemon->next);
+	descriptors_provide(serving_config(daemon->serving)->max_in_flight);
 	log_setup(serving_config(daemon->serving)->log_level, daemon->at_start->log_format);
 	serving_label(daemon->serving);
 	takeover_announce(daemon, daemon->announced);

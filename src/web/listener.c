@@ -131,8 +131,9 @@ open_path(struct listener *listener, const struct web_address *address, struct e
 	size_t len = strlen(address->socket);
 
 	if (len == 0 || len >= sizeof(at.sun_path))
-		return err_set(err, ERR_FATAL, "cannot listen on \"%s\": the path is %s",
-			       address->socket, len == 0 ? "empty" : "too long");
+		return err_set(err, ERR_FATAL,
+			       "cannot listen on \"%s\": the path has %zu bytes, allowed: 1 to %zu",
+			       address->socket, len, sizeof(at.sun_path) - 1);
 	memcpy(at.sun_path, address->socket, len);
 	if (!remove_stale(&at, err) || !bind_path(listener, &at, err))
 		return err_wrap(err, "cannot listen on \"%s\"", address->socket);

@@ -3,6 +3,7 @@
 
 import http.client
 import json
+import signal
 import socket
 import threading
 import time
@@ -136,6 +137,35 @@ def test_not_ready_without_the_database_but_it_answers_at_once(world, cluster, p
     daemon.wait_serving()
     assert pages.get("/readyz")[0] == 200
     assert pages.numbers()["reconciled_database_connected"] == 1
+
+
+def test_ready_while_another_configuration_is_published(world, pages):
+    daemon = world.start_daemon()
+    world.policy(more="give_up: 40\n")
+    with world.cluster.connect(world.database, autocommit=False) as locking:
+        locking.execute("LOCK TABLE reconcile.operation_types IN EXCLUSIVE MODE")
+        daemon.signal(signal.SIGHUP)
+        daemon.wait_for(lambda: daemon.manager.status() == "publishing the policies",
+                        what="publishing")
+        assert pages.get("/readyz")[0] == 200
+    daemon.wait_serving()
+    assert pages.get("/readyz")[0] == 200
+
+
+def test_a_slow_first_start_asks_for_time(world, pages):
+    with world.cluster.connect(world.database, autocommit=False) as locking:
+        locking.execute("LOCK TABLE reconcile.operation_types IN EXCLUSIVE MODE")
+        daemon = world.start_daemon(serving=None)
+        daemon.wait_for(lambda: daemon.manager.status() == "publishing the policies",
+                        what="publishing")
+        daemon.wait_for(lambda: "EXTEND_TIMEOUT_USEC=601000000" in daemon.manager.texts(),
+                        what="more time")
+        assert pages.get("/readyz")[0] == 503
+        assert daemon.manager.texts("READY=1") == []
+    daemon.wait_serving()
+    asked = len(daemon.manager.texts("EXTEND_TIMEOUT_USEC="))
+    daemon.reload()
+    assert len(daemon.manager.texts("EXTEND_TIMEOUT_USEC=")) == asked
 
 
 def test_not_ready_while_it_stops(world, crm, pages):

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import re
+import resource
 import signal
 import threading
 
@@ -242,3 +243,13 @@ def test_the_limits_of_the_target_hold_across_a_reload(world, crm):
     for i in range(150):
         world.wait_status(f"op-{i}", "confirmed", timeout=60)
     assert most[0] <= 3
+
+
+def test_a_larger_max_in_flight_brings_its_descriptors(world):
+    world.settings(interval="1s", max_in_flight=10)
+    daemon = world.start_daemon()
+    hard = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)[1]
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (300, hard))
+    world.settings(interval="1s", max_in_flight=700)
+    daemon.reload()
+    assert resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)[0] == 956

@@ -146,10 +146,12 @@ class World:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def start_daemon(self, *arguments, config=None, environment=None, serving=True):
-        """reconciled without --once, ready, and serving unless told otherwise; ends with the world."""
+        """reconciled without --once, ends with the world. serving: it is waited for; False: only
+        until it says READY=1; None: not at all."""
         command = [str(BUILD / "reconciled"), "--config", str(config or self.config),
                    *map(str, arguments)]
-        daemon = Daemon(command, self.directory / f"daemon-{len(self.daemons)}.log", environment)
+        daemon = Daemon(command, self.directory / f"daemon-{len(self.daemons)}.log", environment,
+                        ready=serving is not None)
         self.daemons.append(daemon)
         if serving:
             daemon.wait_serving()
