@@ -10,17 +10,12 @@ import time
 
 import pytest
 
+from ports import free_port
 from target import answer_json
 
 
 def correct(request):
     return answer_json({"id": "c1", "version": 7})
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 class Pages:

@@ -5,12 +5,12 @@ by libpq."""
 import json
 import os
 import shutil
-import socket
 import subprocess
 
 import pytest
 
 import cluster as private_cluster
+from ports import free_port
 
 
 def make_certificate(directory, name):
@@ -20,11 +20,6 @@ def make_certificate(directory, name):
                     "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
                     "-out", certificate, "-keyout", key], check=True, capture_output=True)
     return certificate, key
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 class TlsCluster(private_cluster.Cluster):

@@ -5,6 +5,7 @@ import gzip
 import socket
 
 import pytest
+from ports import free_port
 from target import answer_json
 
 HTML = (404, {"content-type": "text/html"}, "<html><h1>Not Found</h1></html>")
@@ -48,15 +49,9 @@ def test_an_unusable_answer_is_no_verdict(world, crm, answer, reason, code):
     assert world.events("op-1") == ["operation.requested"]
 
 
-def refuse(world):
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        return closed.getsockname()[1]
-
-
 def send_fifty(world, more=""):
     world.policy()
-    world.target(f"http://127.0.0.1:{refuse(world)}", more=more)
+    world.target(f"http://127.0.0.1:{free_port()}", more=more)
     for i in range(50):
         world.send(f"op-{i}")
 

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Promise 3: age and number of tries never turn an unknown outcome into failed or missing. Case P04."""
 
-import socket
-
-
-def closed_port():
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        return closed.getsockname()[1]
+from ports import free_port
 
 
 def test_a_target_that_is_away_uses_nothing_up(world):
     world.policy(more="deadline: 1d\ngive_up: 3\n")
-    world.target(f"http://127.0.0.1:{closed_port()}")
+    world.target(f"http://127.0.0.1:{free_port()}")
     world.send("op-1", ago="400 days")
     for _ in range(5):
         line = world.once("--operation", "op-1", expect=3).of("op-1")
