@@ -89,14 +89,16 @@ first_probe(const struct policy *policy, const struct operation *op, struct aren
 	return first;
 }
 
-const struct probe *
-look_next_probe(const struct policy *policy, const struct operation *op, const struct look *look,
-		struct arena *arena)
+struct look_step
+look_next(const struct policy *policy, const struct operation *op, const struct look *look,
+	  struct arena *arena)
 {
-	if (look->count == LOOK_READINGS_MAX)
-		return NULL;
-	return look->count == 0 ? first_probe(policy, op, arena)
-				: next_probe(policy, op, look, arena);
+	struct look_step step = { .op = op };
+
+	if (look->count < LOOK_READINGS_MAX)
+		step.probe = look->count == 0 ? first_probe(policy, op, arena)
+					      : next_probe(policy, op, look, arena);
+	return step;
 }
 
 /* Nothing could be asked, or a probe that should have been was not. */
@@ -127,7 +129,7 @@ judge_found(struct judgement *of)
 	if (of->reading->items_count > 1)
 		judge_several(of);
 	else
-		judge_item(of, of->reading->items[0]);
+		judge_item(of, &of->reading->items[0]);
 }
 
 static void

@@ -108,7 +108,9 @@ scene_of(const struct writing *w)
 	return (struct scene){
 		.arena = w->arena,
 		.op = w->of->op,
-		.response = verdict->reading ? verdict->reading->response : NULL,
+		.response = verdict->item      ? verdict->item_response
+			    : verdict->reading ? verdict->reading->response
+					       : NULL,
 		.item = verdict->item,
 	};
 }
@@ -278,8 +280,8 @@ add_response(struct writing *w)
 		evidence_json_member_int(&w->json, "status", reading->response->status);
 	mark = w->json.out->len;
 	evidence_json_member_int(&w->json, "bytes", (long long)reading->response->body_len);
-	if (reading->body_sha256[0] != '\0')
-		evidence_json_member(&w->json, "sha256", reading->body_sha256);
+	if (reading->response->body_sha256[0] != '\0')
+		evidence_json_member(&w->json, "sha256", reading->response->body_sha256);
 	evidence_json_member_int(&w->json, "ms", reading->response->elapsed_us / MILLISECOND);
 	evidence_json_close(&w->json);
 	return mark;

@@ -129,11 +129,12 @@ compare_fields(struct judgement *of, const struct scene *scene)
 }
 
 void
-judge_item(struct judgement *of, const struct value *item)
+judge_item(struct judgement *of, const struct item *item)
 {
 	struct scene scene = judgement_scene(of, item);
 
-	of->verdict->item = item;
+	of->verdict->item = item->value;
+	of->verdict->item_response = item->response;
 	of->verdict->remote_id = remote_id(&scene, of->reading->probe);
 	if (judgement_rows(of, "judge", &of->policy->judge, &scene))
 		return;

@@ -13,13 +13,13 @@
 enum { TRACES_RESERVED = 2 };
 
 struct scene
-judgement_scene(const struct judgement *of, const struct value *item)
+judgement_scene(const struct judgement *of, const struct item *item)
 {
 	return (struct scene){
 		.arena = of->arena,
 		.op = of->op,
-		.response = of->reading->response,
-		.item = item,
+		.response = item->response,
+		.item = item->value,
 	};
 }
 

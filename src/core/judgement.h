@@ -15,8 +15,8 @@ struct judgement {
 	struct verdict *verdict;
 };
 
-/* What locators of judge and compare see; item NULL: the body. */
-struct scene judgement_scene(const struct judgement *of, const struct value *item);
+/* What locators of judge and compare see. */
+struct scene judgement_scene(const struct judgement *of, const struct item *item);
 
 /* Notes a rule that did not hold. The last places are kept for those that do. */
 void judgement_pass(struct judgement *of, const char *rule);
@@ -43,4 +43,4 @@ bool judgement_rows(struct judgement *of, const char *name, const struct judge_r
 
 /* Nothing there, and one item there: each ends in a verdict. */
 void judge_absence(struct judgement *of);
-void judge_item(struct judgement *of, const struct value *item);
+void judge_item(struct judgement *of, const struct item *item);

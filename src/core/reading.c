@@ -23,7 +23,7 @@ static const struct {
 
 /* What the answer listed, in order. */
 struct listing {
-	const struct value **items;
+	struct item *items;
 	size_t count, size;
 	size_t elements; /* of the list itself, before `each` */
 	bool readable;
@@ -147,18 +147,18 @@ recognise(const struct scene *scene, const struct probe *probe, enum reading_kin
 }
 
 static void
-listing_add(struct arena *arena, struct listing *listing, const struct value *item)
+listing_add(const struct scene *scene, struct listing *listing, const struct value *value)
 {
 	if (listing->count == listing->size) {
 		size_t size = listing->size ? listing->size * 2 : 4;
-		const struct value **items = arena_array(arena, const struct value *, size);
+		struct item *items = arena_array(scene->arena, struct item, size);
 
 		for (size_t i = 0; i < listing->count; i++)
 			items[i] = listing->items[i];
 		listing->items = items;
 		listing->size = size;
 	}
-	listing->items[listing->count++] = item;
+	listing->items[listing->count++] = (struct item){ value, scene->response };
 }
 
 /* One element of the list: itself, or what `each` finds in it. */
@@ -170,7 +170,7 @@ list_element(const struct scene *scene, const struct probe *probe, const struct 
 
 	listing->elements++;
 	if (!probe->has_each) {
-		listing_add(scene->arena, listing, element);
+		listing_add(scene, listing, element);
 		return;
 	}
 	parts = pointer_find(scene, element, &probe->each);
@@ -180,9 +180,9 @@ list_element(const struct scene *scene, const struct probe *probe, const struct 
 
 		if (part->kind == VALUE_LIST)
 			for (const struct value *item = part->first; item; item = item->next)
-				listing_add(scene->arena, listing, item);
+				listing_add(scene, listing, item);
 		else if (part->kind != VALUE_NULL)
-			listing_add(scene->arena, listing, part);
+			listing_add(scene, listing, part);
 	}
 }
 
@@ -217,7 +217,7 @@ list_answer(const struct scene *scene, const struct probe *probe, struct listing
 		body = value_create(scene->arena, VALUE_OBJECT, NULL, 0);
 	listing->readable = true;
 	listing->elements = 1;
-	listing_add(scene->arena, listing, body);
+	listing_add(scene, listing, body);
 }
 
 /* Keeps the items that pass `where`: the target filters, we check again. */
@@ -229,7 +229,7 @@ keep_ours(const struct scene *scene, const struct probe *probe, struct listing *
 	for (size_t i = 0; i < listing->count; i++) {
 		struct scene inner = *scene;
 
-		inner.item = listing->items[i];
+		inner.item = listing->items[i].value;
 		if (!probe->has_where || condition_holds(&inner, &probe->where))
 			listing->items[kept++] = listing->items[i];
 	}
@@ -270,19 +270,15 @@ judge_found(const struct scene *scene, const struct probe *probe, struct reading
 		set_no_evidence(reading, REASON_INCOMPLETE);
 }
 
-/* Reads the body and applies the target's and the probe's rules. */
+/* Applies the target's and the probe's rules. */
 static void
-judge_answer(const struct scene *scene, const struct target_rules *rules, struct response *response,
-	     struct reading *reading)
+judge_answer(const struct scene *scene, const struct target_rules *rules, struct reading *reading)
 {
 	const struct probe *probe = reading->probe;
-	enum value_fault fault = VALUE_EMPTY;
-	enum reason body;
+	const struct response *response = scene->response;
+	enum reason body =
+		probe->method == METHOD_HEAD ? REASON_COUNT : reason_of_fault(response->unparsed);
 
-	if (probe->method != METHOD_HEAD)
-		fault = value_read_json(scene->arena, response->body, response->body_len,
-					&response->parsed);
-	body = probe->method == METHOD_HEAD ? REASON_COUNT : reason_of_fault(fault);
 	if (conditions_hold(scene, &rules->throttled))
 		set_no_evidence(reading, REASON_THROTTLED);
 	else if (conditions_hold(scene, &rules->broken))
@@ -296,36 +292,48 @@ judge_answer(const struct scene *scene, const struct target_rules *rules, struct
 }
 
 static void
-set_body_digest(struct reading *reading, const struct response *response)
+set_body_digest(struct response *response)
 {
 	unsigned char digest[HASH_SHA256_BYTES];
 
+	response->body_sha256[0] = '\0';
 	if (response->body == NULL || response->body_len == 0)
 		return;
 	hash_sha256(response->body, response->body_len, digest);
-	hash_hex(digest, sizeof(digest), reading->body_sha256);
+	hash_hex(digest, sizeof(digest), response->body_sha256);
+}
+
+void
+response_read(struct arena *arena, const struct probe *probe, struct response *response)
+{
+	response->parsed = NULL;
+	response->unparsed = VALUE_EMPTY;
+	set_body_digest(response);
+	if (response->fault == REASON_COUNT && probe->method != METHOD_HEAD)
+		response->unparsed = value_read_json(arena, response->body, response->body_len,
+						     &response->parsed);
 }
 
 const struct reading *
-reading_judge(struct arena *arena, const struct target_rules *rules, const struct probe *probe,
-	      const struct operation *op, const struct request *request, struct response *response)
+reading_judge(struct arena *arena, const struct answer *answer)
 {
 	struct reading *reading = arena_new(arena, struct reading);
-	struct scene scene = { .arena = arena, .op = op, .response = response };
+	const struct exchange *last = &answer->pages[answer->count - 1];
+	struct scene scene = { .arena = arena, .op = answer->op, .response = last->response };
 
 	*reading = (struct reading){
 		.reason = REASON_COUNT,
-		.probe = probe,
-		.request = request,
-		.response = response,
+		.probe = answer->probe,
+		.pages = answer->pages,
+		.pages_count = answer->count,
+		.request = answer->pages[0].request,
+		.response = last->response,
 	};
-	response->parsed = NULL;
-	set_body_digest(reading, response);
-	if (response->fault != REASON_COUNT)
-		set_no_evidence(reading, response->fault);
-	else if (reason_of_status(response->status) != REASON_COUNT)
-		set_no_evidence(reading, reason_of_status(response->status));
+	if (last->response->fault != REASON_COUNT)
+		set_no_evidence(reading, last->response->fault);
+	else if (reason_of_status(last->response->status) != REASON_COUNT)
+		set_no_evidence(reading, reason_of_status(last->response->status));
 	else
-		judge_answer(&scene, rules, response, reading);
+		judge_answer(&scene, answer->rules, reading);
 	return reading;
 }

@@ -350,9 +350,11 @@ render_headers(const struct scene *scene, const struct probe *probe, struct requ
 }
 
 const struct request *
-request_render(struct arena *arena, const struct probe *probe, const struct operation *op)
+request_render(struct arena *arena, const struct question *question)
 {
-	struct scene scene = { .arena = arena, .op = op };
+	const struct probe *probe = question->probe;
+	struct scene scene = { .arena = arena,
+			       .op = question->ops_count > 0 ? question->ops[0] : NULL };
 	struct request *request = arena_new(arena, struct request);
 
 	request->method = probe->method;

@@ -262,19 +262,40 @@ copy_response(struct arena *arena, const struct transfer_result *result)
 	return response;
 }
 
+static const struct reading *
+judge(const struct http_query *query, const struct response *response)
+{
+	struct exchange *page = arena_new(query->arena, struct exchange);
+	const struct answer answer = { .rules = query->peer->rules,
+				       .probe = query->probe,
+				       .op = query->op,
+				       .pages = page,
+				       .count = 1 };
+
+	*page = (struct exchange){ query->request, response };
+	return reading_judge(query->arena, &answer);
+}
+
+static const struct request *
+render(const struct http_query *query)
+{
+	const struct question question = { .probe = query->probe,
+					   .ops = &query->op,
+					   .ops_count = query->op != NULL };
+
+	return request_render(query->arena, &question);
+}
+
 static void
 on_transfer(void *owner, const struct transfer_result *result)
 {
 	struct http_query *query = owner;
 	struct response *response = copy_response(query->arena, result);
-	const struct reading *reading =
-		reading_judge(query->arena, query->peer->rules, query->probe, query->op,
-			      query->request, response);
 
-	/* The bytes belong to the transfer; what was read of them is in the arena. */
-	response->body = NULL;
+	response_read(query->arena, query->probe, response);
+	response->body = NULL; /* the bytes belong to the transfer */
 	query->transfer = NULL;
-	query->done(query->owner, reading);
+	query->done(query->owner, judge(query, response));
 }
 
 void
@@ -283,7 +304,7 @@ http_start(struct http_peer *peer, struct http_query *query)
 	struct transfer_request sent = { 0 };
 
 	query->peer = peer;
-	query->request = request_render(query->arena, query->probe, query->op);
+	query->request = render(query);
 	sent.method = methods[query->request->method];
 	sent.url = address(peer, query);
 	sent.headers = header_lines(query->arena, query->request, &sent.headers_count);
@@ -298,9 +319,10 @@ http_unasked(struct http_peer *peer, struct http_query *query, enum reason reaso
 	struct response *response = arena_new(query->arena, struct response);
 
 	*response = (struct response){ .fault = reason };
-	query->request = request_render(query->arena, query->probe, query->op);
-	return reading_judge(query->arena, peer->rules, query->probe, query->op, query->request,
-			     response);
+	query->peer = peer;
+	query->request = render(query);
+	response_read(query->arena, query->probe, response);
+	return judge(query, response);
 }
 
 void

@@ -21,6 +21,7 @@ struct check {
 	struct check_subject subject;
 	struct decide_context context;
 	struct probe_run *run; /* PROBING */
+	bool reread;	       /* PROBING: what is asked is a second read */
 	int64_t answered_us;   /* CLOCK_MONOTONIC: the oldest answer of the look */
 	struct look look;
 	struct verdict verdict;
@@ -140,6 +141,7 @@ on_answer(void *owner, const struct probe_answer *answer)
 	if (check->look.count == 0)
 		check->look.at_us = answer->began_us + check->subject.clock_offset_us;
 	check->look.control = answer->control;
+	check->look.reread = check->reread;
 	check->look.readings[check->look.count++] = answer->reading;
 	ask(check);
 }
@@ -148,15 +150,18 @@ static void
 ask(struct check *check)
 {
 	const struct check_subject *subject = &check->subject;
-	struct probe_question question = { .arena = check->arena, .op = &subject->op };
+	struct probe_question question = { .arena = check->arena };
+	struct look_step step;
 
 	check->state = CHECK_ASKING;
-	question.probe =
-		look_next_probe(subject->type->policy, &subject->op, &check->look, check->arena);
-	if (!question.probe) {
+	step = look_next(subject->type->policy, &subject->op, &check->look, check->arena);
+	if (!step.probe) {
 		judge(check);
 		return;
 	}
+	question.probe = step.probe;
+	question.op = step.op;
+	check->reread = step.reread;
 	check->state = CHECK_PROBING;
 	check->run = probe_start(subject->type->target, &question, on_answer, check);
 }

@@ -35,9 +35,14 @@ add_headers(struct arena *arena, const char *text, struct response *response)
 }
 
 static const struct reading *
-answer_read(struct arena *arena, const struct scenario *s, const struct probe *probe,
-	    const struct answer *answer)
+reading_of(struct arena *arena, const struct scenario *s, const struct look_step *step,
+	   const struct scripted *answer)
 {
+	struct exchange *page = arena_new(arena, struct exchange);
+	const struct question question = { .probe = step->probe, .ops = &step->op, .ops_count = 1 };
+	const struct answer judged = {
+		.rules = s->rules, .probe = step->probe, .op = step->op, .pages = page, .count = 1
+	};
 	struct response *response = arena_new(arena, struct response);
 	char *body = arena_strdup(arena, answer->body ? answer->body : "");
 
@@ -52,8 +57,9 @@ answer_read(struct arena *arena, const struct scenario *s, const struct probe *p
 		.elapsed_us = 42 * MILLISECOND,
 	};
 	add_headers(arena, answer->headers, response);
-	return reading_judge(arena, s->rules, probe, &s->op, request_render(arena, probe, &s->op),
-			     response);
+	response_read(arena, step->probe, response);
+	*page = (struct exchange){ request_render(arena, &question), response };
+	return reading_judge(arena, &judged);
 }
 
 /* What recording does to the row. */
@@ -75,7 +81,7 @@ record(struct scenario *s)
 }
 
 size_t
-scenario_look(struct arena *arena, struct scenario *s, const struct answer *answers, size_t count)
+scenario_look(struct arena *arena, struct scenario *s, const struct scripted *answers, size_t count)
 {
 	struct decide_context context = {
 		.arena = arena,
@@ -83,14 +89,15 @@ scenario_look(struct arena *arena, struct scenario *s, const struct answer *answ
 		.control = answers[0].control,
 		.now_us = SENT_US + answers[0].at_s * SECOND,
 	};
-	const struct probe *probe;
+	struct look_step step;
 
 	s->look = (struct look){ .at_us = context.now_us, .control = answers[0].control };
 	while (s->look.count < count &&
-	       (probe = look_next_probe(s->policy, &s->op, &s->look, arena)) != NULL) {
-		const struct answer *answer = &answers[s->look.count];
+	       (step = look_next(s->policy, &s->op, &s->look, arena)).probe != NULL) {
+		const struct scripted *answer = &answers[s->look.count];
 
-		s->look.readings[s->look.count] = answer_read(arena, s, probe, answer);
+		s->look.readings[s->look.count] = reading_of(arena, s, &step, answer);
+		s->look.reread = step.reread;
 		s->look.count++;
 	}
 	classify(arena, s->policy, &s->op, &s->look, &s->verdict);
@@ -100,7 +107,7 @@ scenario_look(struct arena *arena, struct scenario *s, const struct answer *answ
 }
 
 void
-scenario_play(struct arena *arena, struct scenario *s, const struct answer *answers, size_t count)
+scenario_play(struct arena *arena, struct scenario *s, const struct scripted *answers, size_t count)
 {
 	for (size_t i = 0; i < count && (answers[i].status || answers[i].fault);) {
 		size_t same = 1;

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 /* One answer. Answers with the same time belong to one look. */
-struct answer {
+struct scripted {
 	int at_s;	  /* after SENT_US */
 	int status;	  /* 0 with fault */
 	const char *body; /* with ' for " unless raw */
@@ -38,9 +38,9 @@ struct scenario scenario_start(struct arena *arena, const char *policy, const ch
 			       const char *op);
 
 /* Plays one look with the answers; returns how many were used. */
-size_t scenario_look(struct arena *arena, struct scenario *scenario, const struct answer *answers,
+size_t scenario_look(struct arena *arena, struct scenario *scenario, const struct scripted *answers,
 		     size_t count);
 
 /* Plays looks until an answer without status and fault; count is the limit. */
-void scenario_play(struct arena *arena, struct scenario *scenario, const struct answer *answers,
+void scenario_play(struct arena *arena, struct scenario *scenario, const struct scripted *answers,
 		   size_t count);

@@ -85,7 +85,7 @@
 /* clang-format off */
 static const struct row {
 	const char *name, *policy, *target, *op;
-	struct answer answers[16];
+	struct scripted answers[16];
 	const char *class, *reason, *rule;
 } rows[] = {
 	/* no verdict */
@@ -445,8 +445,8 @@ test_row(struct arena *arena, const struct row *row)
 static void
 test_traces(struct arena *arena)
 {
-	static const struct answer refunded[] = { { 1, 200, ITEM("'status':'refunded'") } };
-	static const struct answer manual[] = {
+	static const struct scripted refunded[] = { { 1, 200, ITEM("'status':'refunded'") } };
+	static const struct scripted manual[] = {
 		{ 1, 200, ITEM("'amount':10.99,'currency':'eur','status':'requires_capture'") },
 	};
 	struct scenario s = scenario_start(arena, PAYMENT, "{}", "{'entity_state':'refunded'}");
@@ -469,9 +469,9 @@ test_traces(struct arena *arena)
 static void
 test_remote_id(struct arena *arena)
 {
-	static const struct answer text[] = { { 1, 200, "{'id':'c9'}" } };
-	static const struct answer object[] = { { 1, 200, "{'id':{'a':1}}" } };
-	static const struct answer nul[] = { { 1, 200, "{'id':'c\\u00009'}" } };
+	static const struct scripted text[] = { { 1, 200, "{'id':'c9'}" } };
+	static const struct scripted object[] = { { 1, 200, "{'id':{'a':1}}" } };
+	static const struct scripted nul[] = { { 1, 200, "{'id':'c\\u00009'}" } };
 	struct scenario s = scenario_start(arena, CUSTOMER, "{}", CUSTOMER_OP);
 
 	scenario_play(arena, &s, text, 1);
@@ -486,13 +486,13 @@ test_remote_id(struct arena *arena)
 static void
 test_earned(struct arena *arena)
 {
-	static const struct answer answers[] = {
+	static const struct scripted answers[] = {
 		{ MIN(15), 200, EMPTY },
 		{ MIN(30), .fault = REASON_TIMEOUT },
 		{ MIN(31), 200, "" },
 		{ MIN(32), 200, EMPTY },
 	};
-	static const struct answer found[] = { { MIN(33), 200, ITEM(PAID) } };
+	static const struct scripted found[] = { { MIN(33), 200, ITEM(PAID) } };
 	struct scenario s = scenario_start(arena, PAYMENT, "{}", PAYMENT_OP);
 
 	scenario_play(arena, &s, answers, 3);
@@ -512,7 +512,7 @@ test_earned(struct arena *arena)
 static void
 test_new_send(struct arena *arena)
 {
-	static const struct answer answers[] = {
+	static const struct scripted answers[] = {
 		{ MIN(20), 200, EMPTY },
 		{ MIN(120), 200, EMPTY },
 	};
@@ -529,9 +529,9 @@ test_new_send(struct arena *arena)
 static void
 test_flags(struct arena *arena)
 {
-	static const struct answer timeout[] = { { 1, .fault = REASON_TIMEOUT } };
-	static const struct answer lost[] = { { 1, 200, EMPTY, .control = CONTROL_LOST } };
-	static const struct answer partial[] = { { 1, 200, "{'has_more':true,'data':[]}" } };
+	static const struct scripted timeout[] = { { 1, .fault = REASON_TIMEOUT } };
+	static const struct scripted lost[] = { { 1, 200, EMPTY, .control = CONTROL_LOST } };
+	static const struct scripted partial[] = { { 1, 200, "{'has_more':true,'data':[]}" } };
 	struct scenario s = scenario_start(arena, PAYMENT, "{}", PAYMENT_OP);
 
 	scenario_play(arena, &s, timeout, 1);

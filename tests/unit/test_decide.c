@@ -415,7 +415,7 @@ static long long
 due_after(struct arena *arena, const char *policy, int at_s, int checks, int64_t since_us)
 {
 	struct scenario s = scenario_start(arena, policy, "{}", "{}");
-	struct answer answer = EMPTY_ANSWER;
+	struct scripted answer = EMPTY_ANSWER;
 
 	answer.at_s = at_s;
 	s.op.checks = checks;

@@ -37,7 +37,7 @@ evidence_of(struct arena *arena, struct scenario *s, char ret_digest[static 65])
 }
 
 static char *
-play(struct arena *arena, const char *policy, const char *op, const struct answer *answer,
+play(struct arena *arena, const char *policy, const char *op, const struct scripted *answer,
      char ret_digest[static 65])
 {
 	struct scenario s = scenario_start(arena, policy, "{}", op);
@@ -71,7 +71,7 @@ lacks(const char *text, const char *part, const char *name)
 static void
 test_contents(struct arena *arena)
 {
-	static const struct answer answer = {
+	static const struct scripted answer = {
 		900, 200, "{'id':'c9','version':6,'email':'secret-b@example.com','state':'odd'}"
 	};
 	char digest[65], hash[22], *text = play(arena, POLICY, OP, &answer, digest);
@@ -111,7 +111,7 @@ test_contents(struct arena *arena)
 static void
 test_clauses(struct arena *arena)
 {
-	static const struct answer found = { 900, 404, "{'e':'none'}", .control = CONTROL_FOUND };
+	static const struct scripted found = { 900, 404, "{'e':'none'}", .control = CONTROL_FOUND };
 	char digest[65], other[65];
 	const char *text = play(arena, SENDING, "{}", &found, digest);
 
@@ -148,7 +148,7 @@ test_hash(void)
 static void
 test_no_page(struct arena *arena)
 {
-	static const struct answer page = { 900, 502, "<html><h1>Bad Gateway</h1></html>" };
+	static const struct scripted page = { 900, 502, "<html><h1>Bad Gateway</h1></html>" };
 	char digest[65], *text = play(arena, POLICY, OP, &page, digest);
 
 	has(text, "\"reading\":\"unavailable\",\"error\":\"http_5xx\"", "P01: the reason");
@@ -160,7 +160,7 @@ test_no_page(struct arena *arena)
 static void
 test_nothing_asked(struct arena *arena)
 {
-	static const struct answer unused = { 900, 200, "{}" };
+	static const struct scripted unused = { 900, 200, "{}" };
 	char digest[65], *text = play(arena, POLICY, "{'version':'7'}", &unused, digest);
 
 	tap_ok(is_json(arena, text), "nothing was asked: still JSON");
@@ -171,7 +171,7 @@ test_nothing_asked(struct arena *arena)
 static void
 test_looks(struct arena *arena)
 {
-	static const struct answer absent = { 900, 404, "{'error':'not_found'}",
+	static const struct scripted absent = { 900, 404, "{'error':'not_found'}",
 					      .control = CONTROL_FOUND };
 	char digest[65], *text = play(arena, POLICY, OP, &absent, digest);
 
@@ -185,11 +185,11 @@ test_looks(struct arena *arena)
 static void
 test_storable(struct arena *arena)
 {
-	static const struct answer nul = { 900, 200, "{'id':'x\\u0000y','version':7}" };
-	static const struct answer emoji = { 900, 200, "{'id':'\\ud83d\\ude00','version':7}" };
-	static const struct answer escapes = { 900, 200, "{'id':'\\b\\f\\n\\r\\t\\u001f\\\\\\u0022/'}" };
-	static const struct answer huge = { 900, 200, "{'id':1e131072,'version':7}" };
-	static const struct answer header = { 900, 200, "{'version':7}",
+	static const struct scripted nul = { 900, 200, "{'id':'x\\u0000y','version':7}" };
+	static const struct scripted emoji = { 900, 200, "{'id':'\\ud83d\\ude00','version':7}" };
+	static const struct scripted escapes = { 900, 200, "{'id':'\\b\\f\\n\\r\\t\\u001f\\\\\\u0022/'}" };
+	static const struct scripted huge = { 900, 200, "{'id':1e131072,'version':7}" };
+	static const struct scripted header = { 900, 200, "{'version':7}",
 					      "x-a: a\xff\xfe"
 					      "b" };
 	char digest[65];
@@ -215,7 +215,7 @@ static void
 test_long_values(struct arena *arena)
 {
 	char *body = arena_alloc(arena, 4096), digest[2][65], *text;
-	struct answer answer = { 900, 200, body };
+	struct scripted answer = { 900, 200, body };
 
 	strcpy(body, "{'version':7,'id':'");
 	for (int i = 0; i < 300; i++)
@@ -232,7 +232,7 @@ static void
 test_bound(struct arena *arena)
 {
 	struct strbuf policy = { 0 }, body = { 0 };
-	struct answer answer = { 900, 200 };
+	struct scripted answer = { 900, 200 };
 	char digest[65], *text;
 
 	strbuf_puts(&policy, "{'probes':[{'get':'/x','found':{'status':'200'}}],'compare':{");
@@ -261,7 +261,7 @@ test_bound(struct arena *arena)
 static void
 test_digest(struct arena *arena)
 {
-	struct answer answer = { 900, 200, "{'id':'c9','version':6,'email':'a','at':1}" };
+	struct scripted answer = { 900, 200, "{'id':'c9','version':6,'email':'a','at':1}" };
 	char first[65], second[65];
 
 	play(arena, POLICY, OP, &answer, first);

@@ -32,7 +32,7 @@ enum seen { NOTHING, ABSENT, EQUAL, OLDER, DIVERGES, UNREADABLE, TWO, OTHERWISE 
 
 /* clang-format off */
 static const struct kind {
-	struct answer answer;
+	struct scripted answer;
 	enum seen seen;
 } kinds[] = {
 	{ { .fault = REASON_TIMEOUT }, NOTHING },
@@ -156,7 +156,7 @@ play_history(struct arena *arena, const struct scenario *start, struct tally *t)
 
 	for (int i = 0; i < LOOKS && !status_is_final(s.op.status); i++) {
 		const struct kind *kind = &kinds[draw(2) ? 13 + draw(3) : draw(ARRAY_LEN(kinds))];
-		struct answer answer = kind->answer;
+		struct scripted answer = kind->answer;
 		struct operation before = s.op;
 
 		at_s += 1 + (int)draw(1200);

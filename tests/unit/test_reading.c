@@ -20,7 +20,7 @@
 /* clang-format off */
 static const struct row {
 	const char *name, *policy;
-	struct answer answer;
+	struct scripted answer;
 	const char *kind, *reason; /* reason NULL: evidence */
 	size_t items;
 } rows[] = {
@@ -122,7 +122,7 @@ static void
 test_depth(struct arena *arena)
 {
 	char *deep = arena_alloc(arena, 100001);
-	struct answer answer = { 0, 200, deep };
+	struct scripted answer = { 0, 200, deep };
 	struct scenario s = scenario_start(arena, PROBE(FOUND), "{}", "{}");
 
 	memset(deep, '[', 100000);
@@ -136,7 +136,7 @@ static void
 test_many_values(struct arena *arena)
 {
 	char *many = arena_alloc(arena, 2 * VALUE_NODES_MAX + 2), *at = many;
-	struct answer answer = { 0, 200, many };
+	struct scripted answer = { 0, 200, many };
 	struct scenario s = scenario_start(arena, PROBE(FOUND), "{}", "{}");
 
 	*at++ = '[';
@@ -151,15 +151,15 @@ test_many_values(struct arena *arena)
 static void
 test_digest(struct arena *arena)
 {
-	struct answer abc = { 0, 200, "abc" }, none = { 0, 200, "" };
+	struct scripted abc = { 0, 200, "abc" }, none = { 0, 200, "" };
 	struct scenario s = scenario_start(arena, PROBE(FOUND), "{}", "{}");
 
 	scenario_look(arena, &s, &abc, 1);
-	tap_str(s.look.readings[0]->body_sha256,
+	tap_str(s.look.readings[0]->response->body_sha256,
 		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
 		"SHA-256 of the body");
 	scenario_look(arena, &s, &none, 1);
-	tap_str(s.look.readings[0]->body_sha256, "", "none without a body");
+	tap_str(s.look.readings[0]->response->body_sha256, "", "none without a body");
 }
 
 int

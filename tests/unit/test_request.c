@@ -197,6 +197,14 @@ header_value(const struct request *request, const char *name)
 	return NULL;
 }
 
+static const struct request *
+render(struct arena *arena, const struct probe *probe, const struct operation *op)
+{
+	const struct question question = { .probe = probe, .ops = &op, .ops_count = op != NULL };
+
+	return request_render(arena, &question);
+}
+
 static void
 test_get(struct arena *arena)
 {
@@ -221,7 +229,7 @@ test_get(struct arena *arena)
 	const struct request *request;
 
 	op.business_key = "/b/c\xc3\xa9";
-	request = request_render(arena, &probe, &op);
+	request = render(arena, &probe, &op);
 	tap_int(request->method, METHOD_HEAD, "method");
 	tap_str(request->path, "/v1/a/b/c%C3%A9/op_00000001", "path");
 	tap_str(request->query,
@@ -268,7 +276,7 @@ test_json(struct arena *arena)
 		.body = BODY_JSON,
 		.json = &root,
 	};
-	const struct request *request = request_render(arena, &probe, &op);
+	const struct request *request = render(arena, &probe, &op);
 	const char *want =
 		"{\"va\\\"rs\":{\"k\":\"op_00000001\",\"n\":1.50,\"b\":true,\"z\":null,"
 		"\"empty\":\"\"},\"list\":[\"{ id } q\\\"\\\\\\u000a\\u001f\xc3\xa9\",[],{}]}";
@@ -296,18 +304,18 @@ test_other_bodies(struct arena *arena)
 		.form = form,
 		.form_count = 2,
 	};
-	const struct request *request = request_render(arena, &probe, &op);
+	const struct request *request = render(arena, &probe, &op);
 
 	tap_str(request->body, "id=c-42&q=a%20b%26c%3Dd", "form");
 	tap_str(request->content_type, "application/x-www-form-urlencoded", "type of a form");
 	probe.body = BODY_TEXT;
 	probe.text = template(arena, "<id>{entity_id}</id>");
-	request = request_render(arena, &probe, &op);
+	request = render(arena, &probe, &op);
 	tap_str(request->body, "<id>42</id>", "text");
 	tap_str(request->content_type, "text/plain; charset=utf-8", "type of a text");
 	probe.headers = &type;
 	probe.headers_count = 1;
-	request = request_render(arena, &probe, &op);
+	request = render(arena, &probe, &op);
 	tap_str(request->content_type, "application/xml", "a type that the policy gives");
 	tap_str(header_value(request, "content-type"), NULL, "is sent once");
 }
@@ -321,7 +329,7 @@ test_control(struct arena *arena)
 		.query = &query,
 		.query_count = 1,
 	};
-	const struct request *request = request_render(arena, &probe, NULL);
+	const struct request *request = render(arena, &probe, NULL);
 
 	tap_str(request->path, "/contacts/reconcile-control", "control: path");
 	tap_str(request->query, "idProperty=source_id", "control: query");

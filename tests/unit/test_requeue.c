@@ -222,7 +222,7 @@ test_history(struct arena *arena)
 		"'absent':{'status':'404','/e':'none'}}],'existence_only':'true',"
 		"'latency_window':'5m','idempotent':'natural','actions':{'missing':'requeue'}}",
 		"{}", "{}");
-	static const struct answer answers[] = {
+	static const struct scripted answers[] = {
 		{ .at_s = 300, .status = 404, .body = "{'e':'none'}", .control = CONTROL_FOUND },
 		{ .at_s = 599, .status = 404, .body = "{'e':'none'}", .control = CONTROL_FOUND },
 		{ .at_s = 600, .status = 404, .body = "{'e':'none'}", .control = CONTROL_FOUND },

@@ -16,14 +16,14 @@
 #include "tap.h"
 
 /* What the database says of rows with this event; the first line that fits and is not used up. */
-struct answer {
+struct scripted {
 	const char *event;
 	enum record_outcome outcome;
 	int times;
 };
 
 static struct event_base *base;
-static struct answer script[8];
+static struct scripted script[8];
 static struct strbuf written, statements;
 
 struct pending {
@@ -116,7 +116,7 @@ write_three(struct writer *writer)
 
 static const struct {
 	const char *name;
-	struct answer script[3];
+	struct scripted script[3];
 	const char *statements, *written;
 } cases[] = {
 	{ "everything is written",

@@ -13,7 +13,47 @@
 
 struct secret;
 
-enum auth_kind { AUTH_NONE, AUTH_BEARER, AUTH_BASIC, AUTH_HEADER };
+enum auth_kind {
+	AUTH_NONE,
+	AUTH_BEARER,
+	AUTH_BASIC,
+	AUTH_HEADER,
+	AUTH_OAUTH2,
+	AUTH_SIGV4,
+	AUTH_HMAC
+};
+enum oauth2_style { OAUTH2_BASIC, OAUTH2_BODY }; /* where client id and secret stand */
+enum hmac_algorithm { HMAC_SHA256, HMAC_SHA512, HMAC_SHA1 };
+enum hmac_encoding { HMAC_HEX, HMAC_BASE64 };
+enum tls_version { TLS_DEFAULT, TLS_1_2, TLS_1_3 };
+
+/* A value that is written in the file or is a secret; both NULL: not given. */
+struct setting {
+	const char *text;
+	const struct secret *secret;
+};
+
+struct oauth2 {
+	const char
+		*token_url; /* whole, below the base's scheme, host and port unless written whole */
+	struct setting client_id, client_secret, refresh_token;
+	const char *scope; /* or NULL */
+	enum oauth2_style style;
+};
+
+struct sigv4 {
+	const char *region, *service;
+	struct setting access_key, secret_key, session_token;
+};
+
+struct hmac_auth {
+	enum hmac_algorithm algorithm;
+	enum hmac_encoding encoding;
+	struct setting key;
+	const char *header; /* name */
+	const char
+		*sign; /* {method} {path} {query} {body} {body_sha256} {timestamp} … as written */
+};
 
 struct auth {
 	enum auth_kind kind;
@@ -21,6 +61,9 @@ struct auth {
 	const char *user;   /* BASIC: literal, or NULL when it is a secret as well */
 	const struct secret *user_secret;
 	const struct secret *secret; /* token, password or value */
+	struct oauth2 oauth2;
+	struct sigv4 sigv4;
+	struct hmac_auth hmac;
 };
 
 struct target {
@@ -30,7 +73,11 @@ struct target {
 	struct auth auth;
 	const struct header *headers;
 	size_t headers_count;
-	const char *tls_ca; /* file or NULL */
+	const char *tls_ca, *tls_cert, *tls_key; /* files or NULL */
+	const struct secret *tls_key_secret;	 /* the key itself, PEM */
+	enum tls_version tls_min;
+	const char *socket; /* unix socket instead of host and port, or NULL */
+	const char *proxy;  /* URL or NULL: none, whatever the environment says */
 	int64_t connect_timeout_us, total_timeout_us;
 	int64_t max_body_bytes; /* decoded */
 	int concurrent;

@@ -26,6 +26,14 @@ struct look {
 	size_t count;
 	int64_t at_us; /* when asking began, by the database's clock */
 	enum control_state control;
+	bool reread; /* the last reading, by `then`, stands for the one before it */
+};
+
+/* What is asked next in a look. */
+struct look_step {
+	const struct probe *probe;  /* NULL: the look is over */
+	const struct operation *op; /* with what `with` of a second read replaces */
+	bool reread;
 };
 
 /* One rule that was tried, for the evidence: first false ones, then the one that held. */
@@ -47,15 +55,15 @@ struct verdict {
 	size_t compared_count;
 	const struct reading *reading; /* the one that decided; NULL when nothing was asked */
 	const struct value *item;      /* the one item, or NULL */
-	const char *remote_id;	       /* at the policy's locator in the item, or NULL */
-	struct earned earned;	       /* to be stored */
-	bool several;		       /* more than one effect was seen */
-	bool unavailable;	       /* the target could not be asked, or did not answer usably */
+	const struct response *item_response; /* the page it was on */
+	const char *remote_id;		      /* at the policy's locator in the item, or NULL */
+	struct earned earned;		      /* to be stored */
+	bool several;			      /* more than one effect was seen */
+	bool unavailable; /* the target could not be asked, or did not answer usably */
 };
 
-/* The probe to be asked next in this look, or NULL when the look is over. */
-const struct probe *look_next_probe(const struct policy *policy, const struct operation *op,
-				    const struct look *look, struct arena *arena);
+struct look_step look_next(const struct policy *policy, const struct operation *op,
+			   const struct look *look, struct arena *arena);
 
 /* Judges a look that is over. */
 void classify(struct arena *arena, const struct policy *policy, const struct operation *op,

@@ -22,6 +22,17 @@ enum compare_type {
 };
 enum compare_relation { COMPARE_IS, COMPARE_ONE_OF, COMPARE_AT_LEAST, COMPARE_NOT_BEFORE };
 enum version_order { VERSION_INTEGER, VERSION_TIME, VERSION_DOTTED, VERSION_OPAQUE };
+enum money_unit { MONEY_MAJOR, MONEY_MINOR, MONEY_HUNDREDTHS, MONEY_SCALE };
+enum digest_algorithm {
+	DIGEST_ANY, /* whatever length both sides have */
+	DIGEST_MD5,
+	DIGEST_SHA1,
+	DIGEST_SHA256,
+	DIGEST_SHA384,
+	DIGEST_SHA512,
+	DIGEST_CRC32C,
+};
+enum digest_encoding { DIGEST_HEX, DIGEST_BASE64, DIGEST_BASE64URL };
 enum compare_result {
 	COMPARED_EQUAL,
 	COMPARED_DIFFERENT,
@@ -30,16 +41,32 @@ enum compare_result {
 	COMPARED_UNREADABLE
 };
 
+/* Where the direction of an amount stands: the text at `by` is one of both. */
+struct money_sign {
+	const struct locator *by; /* NULL: the amount has its own sign */
+	const char *plus, *minus;
+};
+
+struct time_zone; /* core/time_zone.h */
+
 struct comparison {
 	const char *name;
 	struct locator found;
 	enum compare_type type;
 	enum compare_relation relation;
-	const struct operand *values; /* one, or several for ONE_OF */
+	const struct operand *values; /* one; several for ONE_OF, and for SET and LIST */
 	size_t count;
 	unsigned fold;	       /* text */
 	const char *tolerance; /* number, money; NULL: exact */
 	enum version_order order;
+	enum money_unit unit;
+	int scale;			/* MONEY_SCALE: decimal places of the found integer */
+	const struct locator *currency; /* MONEY_MINOR */
+	struct money_sign sign;
+	int64_t skew_us;	      /* time, version by time */
+	const struct time_zone *zone; /* of times without one; NULL: unreadable */
+	enum digest_algorithm algorithm;
+	enum digest_encoding encoding;
 };
 
 /* One compared field of a verdict. Texts are as they were read; NULL when absent or no scalar. */

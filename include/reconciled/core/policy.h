@@ -12,52 +12,8 @@
 #include <regex.h>
 
 #include "reconciled/core/compare.h"
-#include "reconciled/core/condition.h"
-#include "reconciled/core/template.h"
-#include "reconciled/core/value.h"
+#include "reconciled/core/probe.h"
 #include "reconciled/core/verdict.h"
-
-enum http_method { METHOD_GET, METHOD_HEAD, METHOD_POST };
-enum body_kind { BODY_NONE, BODY_JSON, BODY_FORM, BODY_TEXT };
-
-/* A name and a text with placeholders: query, headers, form. */
-struct named_template {
-	const char *name;
-	struct template value;
-};
-
-/* A JSON body with placeholders in its strings: a tree of literals and templates. */
-struct json_template {
-	enum value_kind kind;
-	const char *name;     /* as member */
-	struct template text; /* TEXT: rendered; BOOL, NUMBER: literal */
-	const struct json_template *children;
-	size_t count;
-};
-
-struct probe {
-	const char *name;
-	const enum operation_field *needs;
-	size_t needs_count;
-	enum http_method method;
-	struct template path;
-	const struct named_template *query, *headers, *form;
-	size_t query_count, headers_count, form_count;
-	enum body_kind body;
-	const struct json_template *json;
-	struct template text;
-	struct conditions found, gone, several, unfinished, absent;
-	bool has_items; /* items was given: its pointer, then where per item */
-	struct pointer items;
-	bool has_each;
-	struct pointer each;
-	bool has_where;
-	struct condition where;
-	struct conditions complete; /* count 0: not declared */
-	int full;		    /* 0: not declared */
-	bool has_remote_id;
-	struct locator remote_id;
-};
 
 enum judge_class {
 	JUDGE_WAITING,

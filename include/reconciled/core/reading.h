@@ -10,38 +10,16 @@
 #include <stdint.h>
 
 #include "reconciled/base/attributes.h"
+#include "reconciled/core/exchange.h"
 #include "reconciled/core/policy.h"
 
-struct header {
-	const char *name; /* lower case */
-	const char *value;
-};
-
-/* The question as it is sent. */
-struct request {
-	enum http_method method;
-	const char *path;  /* encoded, begins with "/", below the target's base */
-	const char *query; /* encoded, without "?", or NULL */
-	const struct header *headers;
-	size_t headers_count;
-	const char *body; /* or NULL */
-	size_t body_len;
-	const char *content_type; /* with body */
-	const char *url_template; /* path and query as the policy writes them, for evidence */
-};
-
-/* The answer as it came. fault REASON_COUNT: none, the status and body are there. */
-struct response {
-	/* timeout refused dns tls transport truncated too_large; of a question that was kept back,
-	 * why; or REASON_COUNT */
-	enum reason fault;
-	int status;
-	const struct header *headers;
-	size_t headers_count;
-	const char *body;
-	size_t body_len;
-	int64_t elapsed_us;
-	const struct value *parsed; /* filled by reading_judge: the body as a tree, or NULL */
+/* What came, on as many pages as were asked so far, in order. */
+struct answer {
+	const struct target_rules *rules;
+	const struct probe *probe;
+	const struct operation *op; /* the one it is judged for; NULL: a control */
+	const struct exchange *pages;
+	size_t count;
 };
 
 enum reading_kind {
@@ -54,15 +32,26 @@ enum reading_kind {
 	READING_INCOMPLETE,
 };
 
+/* Of a list, and the page it was on. */
+struct item {
+	const struct value *value;
+	const struct response *response;
+};
+
 struct reading {
 	enum reading_kind kind;
 	enum reason reason; /* of UNAVAILABLE and INCOMPLETE */
 	const struct probe *probe;
-	const struct request *request;
-	const struct response *response; /* status, size, headers for evidence; never NULL */
-	char body_sha256[65];		 /* "" without body */
-	const struct value **items;	 /* FOUND: what passed where */
+	const struct exchange *pages;
+	size_t pages_count;
+	const struct request *request;	 /* of the first page */
+	const struct response *response; /* of the last one; never NULL */
+	const struct item *items;	 /* FOUND: what passed where, without the skipped ones */
 	size_t items_count;
+	const struct item
+		*skipped; /* FOUND: what passed where but is to be ignored beside others */
+	size_t skipped_count;
+	const struct page *next; /* not NULL: not a reading yet, this page is asked first */
 };
 
 const char *reading_kind_name(enum reading_kind kind);
@@ -77,11 +66,6 @@ enum applies { APPLIES, APPLIES_NOT, APPLIES_BAD_REFERENCE };
 enum applies probe_applies(const struct policy *policy, const struct probe *probe,
 			   const struct operation *op, struct arena *arena);
 
-/* Renders a probe that applies (or a control, with op NULL). */
-const struct request *request_render(struct arena *arena, const struct probe *probe,
-				     const struct operation *op);
-
-/* What an answer is evidence of. Status codes first, then throttled, broken, then the rules. */
-const struct reading *reading_judge(struct arena *arena, const struct target_rules *rules,
-				    const struct probe *probe, const struct operation *op,
-				    const struct request *request, struct response *response);
+/* What an answer is evidence of. Status codes first, then throttled, broken, then the rules. The
+ * pages of the answer are borrowed; each has passed response_read. */
+const struct reading *reading_judge(struct arena *arena, const struct answer *answer);

@@ -28,7 +28,8 @@ struct template_part {
 	enum operation_field field;
 	const struct pointer *expected; /* OP_EXPECTED */
 	bool keep_slashes;		/* |path */
-	int64_t offset_us;		/* times */
+	const char *batch_join; /* {batch|join ,}: the field of all operations, with this between */
+	int64_t offset_us;	/* times */
 	enum template_time format;
 };
 
