@@ -94,14 +94,14 @@ class Site:
 
     def fail_over(self):
         self.servers.fail_over()
-        self._follow()
+        self.reconnect()
 
     def switch_over(self):
         self.servers.switch_over()
-        self._follow()
+        self.reconnect()
 
-    def _follow(self):
-        """The tests look at the new primary; the installation is told nothing."""
+    def reconnect(self):
+        """The tests look at what is the primary now; the installation is told nothing."""
         self.world.app.close()
         self.world.db.close()
         self.world.cluster = self.servers.primary
@@ -243,6 +243,33 @@ def test_the_daemon_follows(site, crm):
     daemon = site.world.start_daemon(serving=False)
     daemon.wait_log("no work with the database")
     site.fail_over()
+    assert 0 < len(before) < 30
+    wait_until(lambda: len(decided(site.world)) == 30, 60)
+    all_decided_once(site.world)
+    not_tripped(site.world)
+    asked = [request.path.rpartition("/")[2] for request in crm.requests]
+    assert all(asked.count(name) == 1 for name in before)
+    assert daemon.stop() == 0
+
+
+def test_the_daemon_waits_for_a_server_that_recovers(site, crm):
+    """The server dies in the middle of the work, and comes back by itself from what it had logged."""
+    for name in OPERATIONS:
+        site.world.send(name)
+    before = {}
+
+    def answer(request):
+        if crm.requests.index(request) == 10:
+            wait_until(lambda: decided(site.world))
+            before.update(decided(site.world))
+            site.servers.primary.kill()
+        return honest(request)
+
+    crm.answer = answer
+    daemon = site.world.start_daemon(serving=False)
+    daemon.wait_log("no work with the database")
+    site.servers.primary.start()
+    site.reconnect()
     assert 0 < len(before) < 30
     wait_until(lambda: len(decided(site.world)) == 30, 60)
     all_decided_once(site.world)
