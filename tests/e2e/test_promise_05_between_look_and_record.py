@@ -4,6 +4,7 @@
 import json
 import signal
 import threading
+import time
 
 import pytest
 
@@ -150,3 +151,47 @@ def settled(world):
     assert (operation["status"], operation["requeues"], operation["checks"]) == ("confirmed", 0, 0)
     assert {row["actor"] for row in world.journal("op-1")} == {"app:app_login"}
     assert world.events("op-1") == ["operation.requested", "operation.confirmed"]
+
+
+def test_a_person_pauses_the_type_while_the_target_is_asked(world, shop):
+    """The look is not carried out; after resume it is asked anew, and only that is acted upon."""
+    policy(world, recheck=SOON)
+    send(world)
+    looks = []
+
+    def answer(request):
+        if request.path != "/control":
+            looks.append(request)
+            if len(looks) == 1:
+                world.db.execute("SELECT reconcile.pause('create_order', 'the shop moves house')")
+        return shop(request)
+
+    shop.http.answer = answer
+    world.settings(interval="1s")
+    daemon = world.start_daemon()
+    daemon.wait_log("a person paused the type")
+    time.sleep(3)
+    assert len(looks) == 1
+    operation = world.operation("op-1")
+    assert (operation["status"], operation["requeues"], operation["class"]) == \
+        ("awaiting_confirmation", 0, None)
+    world.db.execute("SELECT reconcile.resume('create_order', 'it is there')")
+    world.wait_status("op-1", "retry_scheduled", 60)
+    assert len(looks) >= 2
+    assert clauses(world) == ALL_HOLD
+
+
+def test_an_effect_that_a_paused_type_already_had_is_confirmed(world, shop):
+    policy(world, recheck=SOON)
+    send(world)
+    shop.orders["op-1"] = {"id": "o-1", "total": "10.50"}
+
+    def answer(request):
+        if request.path != "/control":
+            world.db.execute("SELECT reconcile.pause('create_order', 'the shop moves house')")
+        return shop(request)
+
+    shop.http.answer = answer
+    world.settings(interval="1s")
+    world.start_daemon()
+    world.wait_status("op-1", "confirmed", 60)
