@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "shape.h"
+
 struct field;
 struct loading;
 struct node;
@@ -60,6 +62,7 @@ struct field {
 	const struct words *words;
 	const struct table *table; /* TABLE; OWN: the mapping in it, for the list of keys */
 	field_decode_fn *decode;
+	const struct shape *shape; /* OWN: what it may hold, for the JSON Schema */
 	bool required, reload;
 	const char *help;
 };
