@@ -45,7 +45,14 @@ pointer_decode(struct loading *loading, const struct node *node, struct pointer 
 }
 
 bool
-template_decode(struct loading *loading, const struct node *node, struct template *ret_template)
+operation_field_is_text(enum operation_field field)
+{
+	return field != OP_EXPECTED && !operation_field_is_time(field);
+}
+
+bool
+template_decode_joining(struct loading *loading, const struct node *node,
+			struct template *ret_template)
 {
 	struct err err = { 0 };
 
@@ -53,10 +60,19 @@ template_decode(struct loading *loading, const struct node *node, struct templat
 		return complain_found(loading, node,
 				      "a text, with placeholders like {operation_id}"),
 		       false;
-	if (strstr(node->text, "{batch|"))
-		return complain_later_value(loading, node, node->text), false;
 	if (!template_parse(loading->arena, node->text, ret_template, &err))
 		return complain(loading, node, "%s", err.text), false;
+	return true;
+}
+
+bool
+template_decode(struct loading *loading, const struct node *node, struct template *ret_template)
+{
+	if (!template_decode_joining(loading, node, ret_template))
+		return false;
+	for (size_t i = 0; i < ret_template->count; i++)
+		if (ret_template->parts[i].batch_join)
+			return complain(loading, node, "{batch|join …} belongs to query"), false;
 	return true;
 }
 

@@ -23,9 +23,14 @@ bool operand_decode(struct loading *loading, const struct node *node, struct ope
 bool locator_decode(struct loading *loading, const struct node *node, struct locator *ret_locator);
 bool pointer_decode(struct loading *loading, const struct node *node, struct pointer *ret_pointer);
 
-/* Any scalar but null, "" included. */
+/* Any scalar but null, "" included; without and with {batch|join SEPARATOR}. */
 bool template_decode(struct loading *loading, const struct node *node,
 		     struct template *ret_template);
+bool template_decode_joining(struct loading *loading, const struct node *node,
+			     struct template *ret_template);
+
+/* A field that is a text of the operation: no time, not what is expected. */
+bool operation_field_is_text(enum operation_field field);
 
 /* A word of fold, or a list of them, as bits. */
 bool fold_decode(struct loading *loading, const struct node *node, unsigned *ret_fold);

@@ -200,33 +200,61 @@ check_key_valid(const struct check *check, const struct node *key_valid)
 		 given ? "absence.after" : "latency_window", after, delay);
 }
 
-/* What sending again needs; promise: every clause or none. */
+/* What sending again needs, whatever row asks for it; promise: every clause or none. */
 static void
-check_requeue(const struct check *check)
+check_requeue_at(const struct check *check, const struct node *at)
 {
-	const struct node *actions = node_member(check->root, "actions");
-	const struct node *missing = node_member(actions, "missing");
 	const struct node *idempotent = node_member(check->root, "idempotent");
 	const struct policy *policy = check->policy;
 	const struct node *key_valid = node_member(node_member(check->root, "resend"), "key_valid");
 	struct loading *loading = check->loading;
 
-	if (!missing || policy->actions[CLASS_MISSING].rows[0].action != ACTION_REQUEUE)
-		return;
 	if (!idempotent || is_text(idempotent, "no"))
-		complain(loading, missing, "requeue needs idempotent: key, natural or conditional");
+		complain(loading, at, "requeue needs idempotent: key, natural or conditional");
 	if (policy->idempotent == IDEMPOTENT_KEY && key_valid)
 		check_key_valid(check, key_valid);
 	if (policy->idempotent == IDEMPOTENT_KEY && !key_valid)
-		complain(loading, missing,
+		complain(loading, at,
 			 "requeue with idempotent: key needs resend: {key_valid: …}, how long the "
 			 "target keeps it");
 	if (check->facts->readable && !check->facts->has_control)
-		complain(loading, missing, "requeue needs a control of target \"%s\"",
-			 policy->target);
-	if (policy->stakes != STAKES_NORMAL)
-		complain(loading, missing,
-			 "requeue needs a row with when where stakes are money or irreversible");
+		complain(loading, at, "requeue needs a control of target \"%s\"", policy->target);
+}
+
+/* The node of a row; the action alone is the only one. */
+static const struct node *
+action_row(const struct node *node, size_t row)
+{
+	const struct node *child = node->kind == NODE_LIST ? node->first : NULL;
+
+	if (node->kind != NODE_LIST)
+		return node;
+	for (size_t i = 0; child && i < row; i++)
+		child = child->next;
+	return child;
+}
+
+static void
+check_requeue(const struct check *check)
+{
+	const struct node *missing = node_member(node_member(check->root, "actions"), "missing");
+	const struct action_rule *rule = &check->policy->actions[CLASS_MISSING];
+	bool said = false;
+
+	for (size_t i = 0; missing && i < rule->count; i++) {
+		const struct node *row = action_row(missing, i);
+		const struct node *at = node_member(row, "do") ? node_member(row, "do") : row;
+
+		if (rule->rows[i].action != ACTION_REQUEUE)
+			continue;
+		if (!said)
+			check_requeue_at(check, at);
+		said = true;
+		if (check->policy->stakes != STAKES_NORMAL && !node_member(row, "when"))
+			complain(check->loading, at,
+				 "requeue needs a row with when where stakes are money or "
+				 "irreversible");
+	}
 }
 
 static void

@@ -11,6 +11,8 @@
 #include "header.h"
 #include "loading.h"
 #include "probe_body.h"
+#include "probe_check.h"
+#include "probe_list.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
 #include "reconciled/base/err.h"
@@ -108,7 +110,7 @@ decode_query(struct loading *loading, const struct node *node, void *at, const s
 {
 	struct draft *draft = at;
 
-	draft->probe.query = named_templates_decode(loading, node, &draft->probe.query_count);
+	draft->probe.query = query_templates_decode(loading, node, &draft->probe.query_count);
 }
 
 static void
@@ -237,12 +239,17 @@ static const struct field probe_fields[] = {
 	{ "full", IN_PROBE(full), COUNT(1, 1000000, 0),
 	  .help = "A list this long may be cut off." },
 	{ "remote_id", 0, OWN(decode_remote_id), .help = "Where the item has its id." },
-	{ "skip", 0, LATER },
-	{ "pages", 0, LATER },
-	{ "batch", 0, LATER },
-	{ "covers", 0, LATER },
-	{ "stale", 0, LATER },
-	{ "then", 0, LATER },
+	{ "skip", IN_PROBE(skip), OWN(decode_conditions),
+	  .help = "Items that do not count beside others." },
+	{ "pages", IN_PROBE(pages), OWN(pages_decode), .table = &pages_table,
+	  .help = "How the list goes on." },
+	{ "batch", offsetof(struct draft, probe), OWN(batch_decode), .table = &batch_table,
+	  .help = "One question about several operations." },
+	{ "covers", offsetof(struct draft, probe), OWN(covers_decode), .table = &covers_table,
+	  .help = "How far the data reach." },
+	{ "stale", IN_PROBE(stale), BOOL(false), .help = "An index or a copy: it may be behind." },
+	{ "then", IN_PROBE(reread), OWN(reread_decode), .table = &reread_table,
+	  .help = "The authoritative second read." },
 	{ "file", 0, LATER },
 	{ "receipt", 0, LATER },
 	{ "blind", 0, LATER },
@@ -258,29 +265,6 @@ is_http(const struct node *node)
 	return !node_member(node, "file") && !node_member(node, "receipt");
 }
 
-/* Nothing in it could ever hold or be found. */
-static void
-check_head(struct loading *loading, const struct node *node, const struct probe *probe)
-{
-	const struct {
-		const char *key;
-		const struct conditions *conditions;
-	} readers[] = {
-		{ "found", &probe->found },	{ "gone", &probe->gone },
-		{ "several", &probe->several }, { "unfinished", &probe->unfinished },
-		{ "absent", &probe->absent },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
-		if (conditions_read_body(readers[i].conditions))
-			complain_at_key(
-				loading, node_member(node, readers[i].key),
-				"the answer to head has no body, allowed: status, header.NAME");
-	if (probe->has_items)
-		complain_at_key(loading, node_member(node, "items"),
-				"the answer to head has no body");
-}
-
 static void
 check_request(struct loading *loading, const struct node *node, const struct draft *draft)
 {
@@ -294,77 +278,11 @@ check_request(struct loading *loading, const struct node *node, const struct dra
 	else if (post && !draft->reads)
 		complain(loading, reads, "a POST that does not read cannot be a probe");
 	if (draft->methods == 1 && node_member(node, "head"))
-		check_head(loading, node, &draft->probe);
+		probe_check_head(loading, node, &draft->probe);
 	if (draft->bodies > 0 && draft->methods > 0 && !post)
 		complain(loading, node, "json, form and text belong to post");
 	if (!node_member(node, "found"))
 		complain(loading, node, "found is missing: which answer is usable");
-}
-
-static bool
-token_is_member(const struct pointer_token *token)
-{
-	return token->kind == POINTER_NAME && strspn(token->name, "0123456789") < token->name_len;
-}
-
-static bool
-token_equals(const struct pointer_token *a, const struct pointer_token *b)
-{
-	return a->kind == POINTER_NAME && b->kind == POINTER_NAME && a->name_len == b->name_len &&
-	       memcmp(a->name, b->name, a->name_len) == 0;
-}
-
-/* The locator names a member of what stands at items: then that is one object and no list. */
-static bool
-locator_is_member_of(const struct locator *locator, const struct pointer *items)
-{
-	if (locator->root != LOCATE_ITEM && locator->root != LOCATE_BODY)
-		return false;
-	if (locator->pointer.count <= items->count)
-		return false;
-	for (size_t i = 0; i < items->count; i++)
-		if (!token_equals(&locator->pointer.tokens[i], &items->tokens[i]))
-			return false;
-	return token_is_member(&locator->pointer.tokens[items->count]);
-}
-
-static bool
-found_is_one_object(const struct probe *probe)
-{
-	for (size_t i = 0; i < probe->found.count; i++) {
-		const struct condition *condition = &probe->found.any[i];
-		bool one = false;
-
-		for (size_t j = 0; j < condition->count; j++)
-			one = one ||
-			      (condition->rows[j].test.kind != TEST_NOT &&
-			       condition->rows[j].test.kind != TEST_ABSENT &&
-			       locator_is_member_of(&condition->rows[j].locator, &probe->items));
-		if (!one)
-			return false;
-	}
-	return probe->found.count > 0;
-}
-
-static void
-check_items(struct loading *loading, const struct node *node, const struct draft *draft)
-{
-	static const char *const list_keys[] = { "each", "complete", "full" };
-	const struct node *items = node_member(node, "items");
-	const struct node *found = node_member(node, "found");
-
-	for (size_t i = 0; i < ARRAY_LEN(list_keys); i++) {
-		const struct node *key = node_member(node, list_keys[i]);
-
-		if (key && !items)
-			complain_at_key(loading, key, "needs items: where the list is");
-	}
-	if (!draft->probe.has_items || node_member(node, "where"))
-		return;
-	if (found && draft->probe.found.count == 0)
-		return; /* not readable, said before */
-	if (!found_is_one_object(&draft->probe))
-		complain_at_key(loading, items, "needs where: which items of the list are ours");
 }
 
 static void
@@ -386,19 +304,7 @@ probe_decode(struct loading *loading, const struct node *node, size_t index,
 	if (node->kind != NODE_MAP || !is_http(node))
 		return;
 	check_request(loading, node, &draft);
-	check_items(loading, node, &draft);
-}
-
-static void
-check_names(struct loading *loading, const struct node *node, const struct probe *probes)
-{
-	size_t i = 0;
-
-	for (const struct node *child = node->first; child; child = child->next, i++)
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(probes[i].name, probes[j].name) == 0)
-				complain(loading, child, "a second probe named \"%s\"",
-					 probes[i].name);
+	probe_check_list(loading, node, &draft.probe);
 }
 
 void
@@ -418,12 +324,10 @@ probes_decode(struct loading *loading, const struct node *node, void *at, const 
 	}
 	probes = arena_array(loading->arena, struct probe, node->count);
 	for (const struct node *child = node->first; child; child = child->next) {
-		if (count > 0)
-			complain_later_value(loading, child, "more than one");
 		probe_decode(loading, child, count, &probes[count]);
 		count++;
 	}
-	check_names(loading, node, probes);
+	probes_link(loading, node, probes, count);
 	policy->probes = probes;
 	policy->probes_count = count;
 }
@@ -454,6 +358,6 @@ control_decode(struct loading *loading, const struct node *node, void *at,
 	if (node->kind != NODE_MAP)
 		return;
 	check_request(loading, node, &draft);
-	if (probe_any_placeholder(probe, any_part))
+	if (probe_any_placeholder(probe, any_part) || probe_asks_batch(probe))
 		complain(loading, node, "a control has no operation, so no placeholders");
 }

@@ -11,8 +11,12 @@
 #include "reconciled/base/arena.h"
 #include "tree.h"
 
-const struct named_template *
-named_templates_decode(struct loading *loading, const struct node *node, size_t *ret_count)
+typedef bool decode_text_fn(struct loading *loading, const struct node *node,
+			    struct template *ret_template);
+
+static const struct named_template *
+decode_named(struct loading *loading, const struct node *node, decode_text_fn *decode,
+	     size_t *ret_count)
 {
 	struct named_template *list;
 	size_t count = 0;
@@ -24,10 +28,22 @@ named_templates_decode(struct loading *loading, const struct node *node, size_t 
 		if (child->key[0] == '\0')
 			complain_at_key(loading, child, "an empty name");
 		list[count].name = child->key;
-		(void)template_decode(loading, child, &list[count++].value);
+		(void)decode(loading, child, &list[count++].value);
 	}
 	*ret_count = count;
 	return list;
+}
+
+const struct named_template *
+named_templates_decode(struct loading *loading, const struct node *node, size_t *ret_count)
+{
+	return decode_named(loading, node, template_decode, ret_count);
+}
+
+const struct named_template *
+query_templates_decode(struct loading *loading, const struct node *node, size_t *ret_count)
+{
+	return decode_named(loading, node, template_decode_joining, ret_count);
 }
 
 static size_t
@@ -97,11 +113,47 @@ json_children(struct loading *loading, const struct node *node, struct json_temp
 	return good;
 }
 
+static const char each_prefix[] = "{batch|each ";
+
+static bool
+is_each(const struct node *node)
+{
+	return node->kind == NODE_TEXT && strstr(node->text, "{batch|each") != NULL;
+}
+
+/* "{batch|each NAME=FIELD}", and nothing else in the text. */
+static bool
+each_decode(struct loading *loading, const struct node *node, struct json_template *ret)
+{
+	size_t prefix = sizeof(each_prefix) - 1, len = strlen(node->text);
+	const char *name = node->text + prefix, *equals;
+
+	if (strncmp(node->text, each_prefix, prefix) != 0 || strchr(name, '}') == NULL ||
+	    strchr(name, '}') != node->text + len - 1)
+		return complain_found(loading, node,
+				      "\"{batch|each NAME=FIELD}\" as the whole text"),
+		       false;
+	equals = strrchr(name, '=');
+	if (!equals || equals == name ||
+	    !operation_field_from_name(equals + 1, len - prefix - (size_t)(equals - name) - 2,
+				       &ret->batch_field) ||
+	    !operation_field_is_text(ret->batch_field))
+		return complain_found(loading, node,
+				      "{batch|each NAME=FIELD} with a text of the operation as "
+				      "FIELD, like {batch|each id=business_key}"),
+		       false;
+	ret->kind = VALUE_LIST;
+	ret->batch_name = arena_strndup(loading->arena, name, (size_t)(equals - name));
+	return true;
+}
+
 static bool
 json_decode(struct loading *loading, const struct node *node, struct json_template *ret)
 {
 	if (node->kind == NODE_LIST || node->kind == NODE_MAP)
 		return json_children(loading, node, ret);
+	if (is_each(node))
+		return each_decode(loading, node, ret);
 	ret->kind = scalar_kind(node);
 	if (ret->kind == VALUE_TEXT)
 		return template_decode(loading, node, &ret->text);
@@ -157,4 +209,28 @@ probe_any_placeholder(const struct probe *probe,
 	       any_in_named(probe->query, probe->query_count, test) ||
 	       any_in_named(probe->headers, probe->headers_count, test) ||
 	       any_in_named(probe->form, probe->form_count, test) || any_in_json(probe->json, test);
+}
+
+const struct json_template *
+json_template_batch(const struct json_template *json)
+{
+	const struct json_template *found = NULL;
+
+	if (!json || json->batch_name)
+		return json;
+	for (size_t i = 0; i < json->count && !found; i++)
+		found = json_template_batch(&json->children[i]);
+	return found;
+}
+
+static bool
+joins_batch(const struct template_part *placeholder)
+{
+	return placeholder->batch_join != NULL;
+}
+
+bool
+probe_asks_batch(const struct probe *probe)
+{
+	return json_template_batch(probe->json) || probe_any_placeholder(probe, joins_batch);
 }

@@ -137,13 +137,75 @@ action_set(struct loading *loading, struct action_rule *rule, enum action action
 	*rule = (struct action_rule){ .rows = row, .count = 1 };
 }
 
+/* What the table of a row writes into. */
+struct action_draft {
+	struct action_row row;
+	const struct words *words;
+};
+
+static void
+decode_action_when(struct loading *loading, const struct node *node, void *at,
+		   const struct field *field)
+{
+	struct action_draft *draft = at;
+
+	if (!condition_decode(loading, node, &draft->row.when) ||
+	    !condition_is_about_operation(loading, node, &draft->row.when))
+		return;
+	if (draft->row.when.count == 0)
+		complain(loading, node, "an empty condition, allowed: no when in the last row");
+}
+
+static void
+decode_do(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	struct action_draft *draft = at;
+	int action;
+
+	if (word_decode(loading, node, draft->words, &action))
+		draft->row.action = (enum action)action;
+}
+
+static const struct field action_row_fields[] = {
+	{ "when", 0, OWN(decode_action_when), .help = "The condition of the row." },
+	{ "do", 0, OWN(decode_do), .required = true, .help = "what is done then" },
+};
+static const struct table action_row_table = { action_row_fields, ARRAY_LEN(action_row_fields) };
+
+/* Rows are tried in order; the last one, and only it, says what follows otherwise. */
+static void
+decode_action_rows(struct loading *loading, const struct node *node, struct action_rule *rule,
+		   const struct words *words)
+{
+	struct action_row *rows = arena_array(loading->arena, struct action_row, node->count + 1);
+	size_t count = 0;
+
+	for (const struct node *child = node->first; child; child = child->next) {
+		struct action_draft draft = { .words = words };
+		bool has_when = node_member(child, "when");
+
+		fields_decode(loading, child, &action_row_table, &draft);
+		rows[count++] = draft.row;
+		if (child->kind != NODE_MAP)
+			continue;
+		if (!child->next && has_when)
+			complain(loading, child,
+				 "the last row has no when: it says what is done otherwise");
+		else if (child->next && !has_when)
+			complain(loading, child, "when is missing, only the last row has none");
+	}
+	*rule = (struct action_rule){ .rows = rows, .count = count };
+}
+
 static void
 decode_action(struct loading *loading, const struct node *node, void *at, const struct field *field)
 {
 	int action;
 
-	if (node->kind == NODE_LIST)
-		complain_later_value(loading, node, "a list of rows");
+	if (node->kind == NODE_LIST && node->count > 0)
+		decode_action_rows(loading, node, at, field->words);
+	else if (node->kind != NODE_TEXT)
+		complain_found(loading, node, "an action, or rows of {when, do}");
 	else if (word_decode(loading, node, field->words, &action))
 		action_set(loading, at, (enum action)action);
 }
@@ -152,15 +214,18 @@ decode_action(struct loading *loading, const struct node *node, void *at, const 
 
 static const struct field action_fields[] = {
 	{ "correct", ACTIONS_OF(CLASS_CORRECT), OWN(decode_action), .words = &correct_words,
-	  .preset = ACTION_CONFIRM, .help = "The effect is there as intended." },
+	  .table = &action_row_table, .preset = ACTION_CONFIRM,
+	  .help = "The effect is there as intended." },
 	{ "missing", ACTIONS_OF(CLASS_MISSING), OWN(decode_action), .words = &missing_words,
-	  .preset = ACTION_REVIEW, .help = "The effect is proven not to be there." },
+	  .table = &action_row_table, .preset = ACTION_REVIEW,
+	  .help = "The effect is proven not to be there." },
 	{ "divergent", ACTIONS_OF(CLASS_DIVERGENT), OWN(decode_action), .words = &divergent_words,
-	  .preset = ACTION_REVIEW, .help = "An effect is there, another than intended." },
+	  .table = &action_row_table, .preset = ACTION_REVIEW,
+	  .help = "An effect is there, another than intended." },
 	{ "ambiguous", ACTIONS_OF(CLASS_AMBIGUOUS), OWN(decode_action), .words = &ambiguous_words,
-	  .preset = ACTION_REVIEW, .help = "It cannot be told." },
+	  .table = &action_row_table, .preset = ACTION_REVIEW, .help = "It cannot be told." },
 	{ "not_applicable", ACTIONS_OF(CLASS_NOT_APPLICABLE), OWN(decode_action),
-	  .words = &not_applicable_words, .preset = ACTION_CLOSE,
+	  .words = &not_applicable_words, .table = &action_row_table, .preset = ACTION_CLOSE,
 	  .help = "The effect is no longer wanted, and not there." },
 };
 const struct table actions_table = { action_fields, ARRAY_LEN(action_fields) };

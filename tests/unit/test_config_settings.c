@@ -387,7 +387,7 @@ test_keys(void)
 	       "a nested key is listed");
 	tap_ok(strstr(text, "target rate.concurrent\n") != NULL, "keys of targets are");
 	tap_ok(strstr(text, "policy probes.where\n") != NULL, "keys of policies are");
-	tap_ok(strstr(text, "pages") == NULL, "keys for later are not");
+	tap_ok(strstr(text, "verify_confirmed") == NULL, "keys for later are not");
 	free(text);
 }
 
