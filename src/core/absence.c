@@ -46,7 +46,7 @@ is_beyond_horizon(const struct judgement *of)
 {
 	int64_t horizon_us = of->policy->absence_horizon_us;
 
-	return horizon_us > 0 && of->look->at_us > earned_basis_us(of->op) + horizon_us;
+	return horizon_us > 0 && look_now_us(of->look) > earned_basis_us(of->op) + horizon_us;
 }
 
 /* Counted already. */
@@ -69,17 +69,19 @@ void
 judge_absence(struct judgement *of)
 {
 	const struct operation *op = of->op;
-	int64_t at_us = of->look->at_us;
+	int64_t at_us = of->look->at_us, after_us = earned_after_us(of->policy, op);
 
 	if (of->look->control == CONTROL_LOST) {
 		judgement_inconclusive(of, "control", REASON_CONTROL);
 	} else if (op->first_sent_at_us == TIME_NONE) {
 		judgement_fire(of, ABSENCE, CLASS_WAITING, REASON_NEVER_SENT);
-	} else if (at_us < earned_after_us(of->policy, op)) {
+	} else if (at_us < after_us) {
 		of->verdict->earned = op->earned;
 		of->verdict->earned.inconclusive = 0;
-		judgement_fire(of, ABSENCE, CLASS_WAITING, REASON_TOO_EARLY);
-	} else if (is_from_before(of->look, earned_after_us(of->policy, op))) {
+		judgement_fire(of, ABSENCE, CLASS_WAITING,
+			       look_now_us(of->look) < after_us ? REASON_TOO_EARLY
+								: REASON_ABSENT_UNCONFIRMED);
+	} else if (is_from_before(of->look, after_us)) {
 		judgement_inconclusive(of, "probe", REASON_NOT_COVERED);
 	} else {
 		of->verdict->earned = earned_with(of->policy, op, CLASS_MISSING, at_us);

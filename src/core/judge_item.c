@@ -63,7 +63,10 @@ earn_missing(struct judgement *of, enum reason reason)
 	if (at_us < earned_after_us(of->policy, of->op)) {
 		verdict->earned = of->op->earned;
 		verdict->earned.inconclusive = 0;
-		judgement_fire(of, OUTCOME, CLASS_WAITING, REASON_TOO_EARLY);
+		judgement_fire(of, OUTCOME, CLASS_WAITING,
+			       look_now_us(of->look) < earned_after_us(of->policy, of->op)
+				       ? REASON_TOO_EARLY
+				       : REASON_ABSENT_UNCONFIRMED);
 		return;
 	}
 	verdict->earned = earned_with(of->policy, of->op, CLASS_WAITING, at_us);

@@ -79,7 +79,7 @@ is_stuck(const struct judgement *of)
 
 	if (basis_us == TIME_NONE)
 		basis_us = of->op->created_at_us;
-	return basis_us != TIME_NONE && of->look->at_us > basis_us + of->policy->waiting_until_us;
+	return basis_us != TIME_NONE && look_now_us(of->look) > basis_us + of->policy->waiting_until_us;
 }
 
 void

@@ -25,9 +25,18 @@ struct look {
 		*readings[LOOK_READINGS_MAX]; /* in the order in which they were asked */
 	size_t count;
 	int64_t at_us; /* when asking began, by the database's clock */
+	/* When it is judged, where that is later than asking; 0: at_us. Limits since the send count
+	 * up to here, what is earned counts by at_us. */
+	int64_t now_us;
 	enum control_state control;
 	bool reread; /* the last reading, by `then`, stands for the one before it */
 };
+
+static inline int64_t
+look_now_us(const struct look *look)
+{
+	return look->now_us != 0 ? look->now_us : look->at_us;
+}
 
 /* What is asked next in a look. */
 struct look_step {
