@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,18 @@ struct block {
 	alignas(max_align_t) char bytes[];
 };
 
+/* In the blocks of the holder. */
+struct hold {
+	struct arena *arena;
+	struct hold *next;
+};
+
 struct arena {
 	struct block *newest;
 	size_t handed_out;
+	struct hold *held;
+	size_t holders;
+	bool given_up; /* lives only for its holders */
 };
 
 static struct block *
@@ -58,19 +68,55 @@ free_newer_than_first(struct arena *arena)
 	}
 }
 
+static void
+release(struct arena *arena)
+{
+	if (arena->holders > 0 || !arena->given_up)
+		return;
+	arena_reset(arena);
+	free(arena->newest);
+	free(arena);
+}
+
+static void
+let_go(struct arena *holder)
+{
+	struct hold *hold = holder->held;
+
+	holder->held = NULL;
+	for (; hold; hold = hold->next) {
+		assert(hold->arena->holders > 0);
+		hold->arena->holders--;
+		release(hold->arena);
+	}
+}
+
 void
 arena_destroy(struct arena *arena)
 {
 	if (!arena)
 		return;
-	free_newer_than_first(arena);
-	free(arena->newest);
-	free(arena);
+	assert(!arena->given_up);
+	arena->given_up = true;
+	release(arena);
+}
+
+void
+arena_hold(struct arena *holder, struct arena *held)
+{
+	struct hold *hold = arena_new(holder, struct hold);
+
+	assert(holder != held);
+	*hold = (struct hold){ held, holder->held };
+	holder->held = hold;
+	held->holders++;
 }
 
 void
 arena_reset(struct arena *arena)
 {
+	assert(arena->holders == 0);
+	let_go(arena);
 	free_newer_than_first(arena);
 	arena->newest->used = 0;
 	arena->handed_out = 0;

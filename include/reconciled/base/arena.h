@@ -20,6 +20,12 @@ char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t len); /* NUL is added */
 char *arena_printf(struct arena *arena, const char *fmt, ...) PRINTF(2, 3);
 
+/*
+ * What is in held stays until holder is reset or destroyed, also when held is destroyed before.
+ * While it has holders it is not reset.
+ */
+void arena_hold(struct arena *holder, struct arena *held);
+
 /* Bytes handed out since creation or reset, for limits. */
 size_t arena_bytes(const struct arena *arena);
 
