@@ -2,7 +2,7 @@
  *
  * Percent-encoding of path segments, queries and forms.
  */
-#include "percent.h"
+#include "reconciled/core/percent.h"
 
 #include "reconciled/base/strbuf.h"
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "fold.h"
-#include "percent.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/strbuf.h"
+#include "reconciled/core/percent.h"
 #include "template_value.h"
 
 /* Everything of a probe that may hold placeholders, one after the other; false stops. */

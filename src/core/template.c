@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "nearest.h"
-#include "percent.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/core/duration.h"
 #include "reconciled/core/locator.h"
+#include "reconciled/core/percent.h"
 #include "reconciled/core/value.h"
 #include "template_value.h"
 #include "time_text.h"
