@@ -239,6 +239,30 @@ address_check(struct arena *arena, const char *url, bool insecure, const char **
 	return true;
 }
 
+bool
+address_check_proxy(struct arena *arena, const char *url, const char **ret_url, struct err *err)
+{
+	static const char *const schemes[] = { "http://", "https://", "socks5://", "socks5h://" };
+	struct host host = { 0 };
+	size_t i = 0, len = strlen(url);
+
+	while (i < ARRAY_LEN(schemes) && strncasecmp(url, schemes[i], strlen(schemes[i])) != 0)
+		i++;
+	if (i == ARRAY_LEN(schemes))
+		return err_set(
+			err, ERR_INVALID,
+			"not a proxy, allowed: http, https, socks5 or socks5h://HOST[:PORT]");
+	if (strchr(url, '@'))
+		return err_set(err, ERR_INVALID,
+			       "no user or password in a URL, allowed: a proxy that needs none");
+	if (!host_read(&host, url + strlen(schemes[i]), err) || !port_skip(&host.rest, err))
+		return false;
+	if (*host.rest != '\0' && strcmp(host.rest, "/") != 0)
+		return err_set(err, ERR_INVALID, "nothing follows the host and port of a proxy");
+	*ret_url = arena_strndup(arena, url, *host.rest == '\0' ? len : len - 1);
+	return true;
+}
+
 static bool
 listen_socket(struct arena *arena, const char *path, struct listen_address *ret_address,
 	      struct err *err)

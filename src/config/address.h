@@ -20,6 +20,11 @@ struct err;
 bool address_check(struct arena *arena, const char *url, bool insecure, const char **ret_base,
 		   struct err *err) MUST_CHECK;
 
+/* http://HOST[:PORT], or with https, socks5, socks5h. Refused: user info, a path, a query. *ret_url has
+ * no trailing "/". Messages do not repeat the URL. */
+bool address_check_proxy(struct arena *arena, const char *url, const char **ret_url,
+			 struct err *err) MUST_CHECK;
+
 /* Either a host with its port, or a socket. */
 struct listen_address {
 	const char *host; /* "127.0.0.1", "::1", "localhost"; NULL: none */

@@ -5,11 +5,10 @@
 #include "target.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "address.h"
+#include "auth.h"
 #include "condition.h"
 #include "header.h"
 #include "loading.h"
@@ -18,128 +17,10 @@
 #include "reconciled/base/attributes.h"
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
-#include "reconciled/base/secret.h"
+#include "tls.h"
 #include "tree.h"
 
 enum { NAME_BYTES_MAX = 100, HEADERS_MAX = 50, CONCURRENT = 8 };
-
-/* It becomes part of a header, where a line end would begin another one. */
-static bool
-secret_fits_header(const struct secret *secret)
-{
-	const char *bytes = secret_reveal(secret);
-
-	for (size_t i = 0; i < secret_len(secret); i++)
-		if ((unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7F)
-			return false;
-	return true;
-}
-
-static void
-take_secret(struct loading *loading, const struct node *node, const struct secret **ret_secret)
-{
-	const char *reference;
-
-	if (!secret_decode(loading, node, &reference, ret_secret) || !*ret_secret)
-		return;
-	if (!secret_fits_header(*ret_secret))
-		complain(loading, node,
-			 "the secret %s holds a line end or another control character", reference);
-}
-
-static void
-decode_secret(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	struct auth *auth = at;
-
-	take_secret(loading, node, &auth->secret);
-}
-
-static void
-decode_bearer(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	struct auth *auth = at;
-
-	auth->kind = AUTH_BEARER;
-	decode_secret(loading, node, auth, field);
-}
-
-/* A user name is no secret everywhere, so it may stand in the file. */
-static void
-decode_user(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	struct auth *auth = at;
-	const char *text = text_decode(loading, node, "a user name, or a secret");
-
-	if (text && secret_is_reference(text))
-		take_secret(loading, node, &auth->user_secret);
-	else if (text && strchr(text, ':'))
-		complain(loading, node, "a user name with \":\" cannot be sent");
-	else
-		auth->user = text;
-}
-
-static void
-decode_header_name(struct loading *loading, const struct node *node, void *at,
-		   const struct field *field)
-{
-	struct auth *auth = at;
-	const char *name = text_decode(loading, node, "a header name");
-
-	if (name && !header_name_is_valid(name))
-		complain(loading, node, "is no name of a header");
-	else
-		auth->header = name;
-}
-
-static const struct field basic_fields[] = {
-	{ "user", 0, OWN(decode_user), .required = true, .help = "name or secret" },
-	{ "password", 0, OWN(decode_secret), .required = true, .help = "a secret" },
-};
-TABLE(basic_table, basic_fields);
-
-static const struct field auth_header_fields[] = {
-	{ "name", 0, OWN(decode_header_name), .required = true, .help = "name of the header" },
-	{ "value", 0, OWN(decode_secret), .required = true, .help = "a secret" },
-};
-TABLE(auth_header_table, auth_header_fields);
-
-static void
-decode_nested_auth(struct loading *loading, const struct node *node, void *at,
-		   const struct field *field)
-{
-	struct auth *auth = at;
-
-	auth->kind = (enum auth_kind)field->min;
-	fields_decode(loading, node, field->table, auth);
-}
-
-static const struct field auth_fields[] = {
-	{ "bearer", 0, OWN(decode_bearer), .help = "A token, as a secret." },
-	{ "basic", 0, OWN(decode_nested_auth), .min = AUTH_BASIC, .table = &basic_table,
-	  .help = "User and password." },
-	{ "header", 0, OWN(decode_nested_auth), .min = AUTH_HEADER, .table = &auth_header_table,
-	  .help = "A header of the target's own." },
-	{ "oauth2", 0, LATER },
-	{ "sigv4", 0, LATER },
-	{ "hmac", 0, LATER },
-};
-TABLE(auth_table, auth_fields);
-
-static void
-decode_auth(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	struct auth *auth = at;
-
-	if (node->kind == NODE_TEXT && strcmp(node->text, "none") == 0)
-		return;
-	if (node->kind != NODE_MAP || node->count != 1) {
-		/* The value is not repeated: it may be a secret. */
-		complain(loading, node, "allowed: none, or one of bearer, basic, header");
-		return;
-	}
-	fields_decode(loading, node, &auth_table, auth);
-}
 
 static void
 decode_headers(struct loading *loading, const struct node *node, void *at,
@@ -169,20 +50,6 @@ decode_headers(struct loading *loading, const struct node *node, void *at,
 }
 
 static void
-decode_ca(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	const char *text = text_decode(loading, node, "a file of certificates");
-	const char *path;
-
-	if (!text)
-		return;
-	path = path_beside(loading, text);
-	*(const char **)at = path;
-	if (loading->secrets && access(path, R_OK) != 0)
-		complain(loading, node, "could not read \"%s\": %s", path, strerror(errno));
-}
-
-static void
 decode_answers(struct loading *loading, const struct node *node, void *at,
 	       const struct field *field)
 {
@@ -195,14 +62,6 @@ decode_answers(struct loading *loading, const struct node *node, void *at,
 			complain(loading, node,
 				 "looks at answers of the target, not at operations");
 }
-
-static const struct field tls_fields[] = {
-	{ "ca", offsetof(struct target, tls_ca), OWN(decode_ca), .help = "Certificates to trust." },
-	{ "cert", 0, LATER },
-	{ "key", 0, LATER },
-	{ "min", 0, LATER },
-};
-TABLE(tls_table, tls_fields);
 
 static const struct field timeout_fields[] = {
 	{ "connect", offsetof(struct target, connect_timeout_us),
@@ -295,9 +154,9 @@ static const struct field target_fields[] = {
 	  .help = "URL below which all questions stay." },
 	{ "insecure", offsetof(struct target, insecure), BOOL(false),
 	  .help = "Allows http to other machines." },
-	{ "auth", offsetof(struct target, auth), OWN(decode_auth), .table = &auth_table,
+	{ "auth", offsetof(struct target, auth), OWN(auth_decode), .table = &auth_table,
 	  .help = "How to log in." },
-	{ "tls", 0, NESTED(tls_table), .help = "Trust." },
+	{ "tls", 0, NESTED(tls_table), .help = "Trust, and who we are." },
 	{ "headers", 0, OWN(decode_headers), .help = "Headers of every question." },
 	{ "timeout", 0, NESTED(timeout_table), .help = "Limits of waiting." },
 	{ "max_body", offsetof(struct target, max_body_bytes), BYTES(1024, 64 << 20, 1 << 20),
@@ -311,9 +170,11 @@ static const struct field target_fields[] = {
 	  .help = "Answers that are errors although their status is not." },
 	{ "control", offsetof(struct target, rules.control), OWN(control_decode),
 	  .table = &control_table, .help = "A question whose answer is known to be there." },
-	{ "socket", 0, LATER },
+	{ "socket", offsetof(struct target, socket), OWN(socket_decode),
+	  .help = "Unix socket to speak HTTP on." },
+	{ "proxy", offsetof(struct target, proxy), OWN(proxy_decode),
+	  .help = "URL of a proxy to go through." },
 	{ "files", 0, LATER },
-	{ "proxy", 0, LATER },
 };
 const struct table target_table = { target_fields, ARRAY_LEN(target_fields) };
 
@@ -367,8 +228,19 @@ check_base(struct loading *loading, const struct node *root, struct target *targ
 		return;
 	}
 	if (target->base &&
-	    !address_check(loading->arena, target->base, target->insecure, &target->base, &err))
+	    !address_check(loading->arena, target->base,
+			   target->insecure || node_member(root, "socket"), &target->base, &err))
 		complain(loading, base, "%s", err.text);
+}
+
+/* A socket is where it is: nothing leads there but the file system. */
+static void
+check_way(struct loading *loading, const struct node *root)
+{
+	const struct node *proxy = node_member(root, "proxy");
+
+	if (proxy && node_member(root, "socket"))
+		complain_at_key(loading, proxy, "contradicts socket, allowed: one of them");
 }
 
 static void
@@ -397,6 +269,9 @@ target_decode(struct loading *loading, const struct node *root, struct target *r
 	ret_target->control_every_us = 5 * MINUTE;
 	name_check(loading, root, "target");
 	check_base(loading, root, ret_target);
+	check_way(loading, root);
+	auth_check(loading, root, ret_target);
+	tls_check(loading, root);
 	check_timeouts(loading, root, ret_target);
 	check_retry(loading, root, ret_target);
 }

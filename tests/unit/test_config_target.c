@@ -34,15 +34,8 @@ static const struct {
 	  "targets.d/crm.yaml:1:9: target: found \"a/b\", allowed: 1 to 100 letters, digits, "
 	  "\"_\", "
 	  "\"-\", \".\"\n" },
-	{ "what comes later, each at its place",
-	  "target: crm\nsocket: /run/a\nbase: https://a.example\nproxy: x\n"
-	  "tls: {cert: a, key: b, min: \"1.3\"}\nauth: {oauth2: {token_url: /t}}\n",
-	  "targets.d/crm.yaml:2:1: socket: not supported yet\n"
-	  "targets.d/crm.yaml:4:1: proxy: not supported yet\n"
-	  "targets.d/crm.yaml:5:7: cert: not supported yet\n"
-	  "targets.d/crm.yaml:5:16: key: not supported yet\n"
-	  "targets.d/crm.yaml:5:24: min: not supported yet\n"
-	  "targets.d/crm.yaml:6:8: oauth2: not supported yet\n" },
+	{ "what comes later", HEAD "files: /var/in\n",
+	  "targets.d/crm.yaml:3:1: files: not supported yet\n" },
 	{ "files need no base", "target: crm\nfiles: /var/in\n",
 	  "targets.d/crm.yaml:2:1: files: not supported yet\n" },
 	/* secrets: never in the file, never in a message */
@@ -50,7 +43,8 @@ static const struct {
 	  "targets.d/crm.yaml:3:16: bearer: secrets are not written in the file, allowed: "
 	  "credential:NAME, file:PATH, env:NAME\n" },
 	{ "a token in place of auth", HEAD "auth: sk_live_1\n",
-	  "targets.d/crm.yaml:3:7: auth: allowed: none, or one of bearer, basic, header\n" },
+	  "targets.d/crm.yaml:3:7: auth: allowed: none, or one of bearer, basic, header, "
+	  "oauth2, sigv4, hmac\n" },
 	{ "a password in the file", HEAD "auth: {basic: {user: u, password: hunter2}}\n",
 	  "targets.d/crm.yaml:3:35: password: secrets are not written in the file, allowed: "
 	  "credential:NAME, file:PATH, env:NAME\n" },
@@ -60,7 +54,8 @@ static const struct {
 	  "targets.d/crm.yaml:3:16: header: name is missing: name of the header\n"
 	  "targets.d/crm.yaml:3:16: header: value is missing: a secret\n" },
 	{ "two logins", HEAD "auth: {bearer: \"env:A\", basic: {user: u, password: \"env:P\"}}\n",
-	  "targets.d/crm.yaml:3:7: auth: allowed: none, or one of bearer, basic, header\n" },
+	  "targets.d/crm.yaml:3:7: auth: allowed: none, or one of bearer, basic, header, "
+	  "oauth2, sigv4, hmac\n" },
 	{ "credentials as a header", HEAD "headers: {Authorization: Bearer sk_live_1, Cookie: a}\n",
 	  "targets.d/crm.yaml:3:11: Authorization: credentials belong to auth of the target\n"
 	  "targets.d/crm.yaml:3:44: Cookie: credentials belong to auth of the target\n" },
@@ -70,6 +65,98 @@ static const struct {
 	  "targets.d/crm.yaml:3:20: Transfer-Encoding: is set from the body\n"
 	  "targets.d/crm.yaml:3:48: A B: is no name of a header\n"
 	  "targets.d/crm.yaml:3:61: X: a control character in a header\n" },
+	/* tokens that are given */
+	{ "oauth2 with all it has",
+	  HEAD "auth: {oauth2: {token_url: /token, client_id: \"env:ID\", client_secret: \"env:S\",\n"
+	       "  scope: a b, style: body, refresh_token: \"file:r\"}}\n",
+	  "" },
+	{ "a whole address for tokens",
+	  HEAD "auth: {oauth2: {token_url: https://login.example.com/t/, client_id: us, "
+	       "client_secret: \"env:S\"}}\n",
+	  "" },
+	{ "oauth2 without parts", HEAD "auth: {oauth2: {}}\n",
+	  "targets.d/crm.yaml:3:16: oauth2: token_url is missing: where tokens are given: a path "
+	  "below base, or a whole URL\n"
+	  "targets.d/crm.yaml:3:16: oauth2: client_id is missing: name or secret\n"
+	  "targets.d/crm.yaml:3:16: oauth2: client_secret is missing: a secret\n" },
+	{ "tokens over plain http",
+	  HEAD "auth: {oauth2: {token_url: http://login.example.com/t, client_id: us, "
+	       "client_secret: \"env:S\"}}\n",
+	  "targets.d/crm.yaml:3:28: token_url: http is for loopback only, allowed: https, or "
+	  "insecure: true beside it\n" },
+	{ "tokens from a metadata service",
+	  HEAD "auth: {oauth2: {token_url: https://169.254.169.254/t, client_id: us, "
+	       "client_secret: \"env:S\"}}\n",
+	  "targets.d/crm.yaml:3:28: token_url: the address of a cloud metadata service is never "
+	  "asked\n" },
+	{ "a path for tokens that leaves the base",
+	  HEAD "auth: {oauth2: {token_url: /../t, client_id: us, client_secret: \"env:S\"}}\n",
+	  "targets.d/crm.yaml:3:28: token_url: no \".\" or \"..\" in a base\n" },
+	{ "the secret of a client in the file",
+	  HEAD "auth: {oauth2: {token_url: /t, client_id: us, client_secret: hunter2, "
+	       "refresh_token: r2}}\n",
+	  "targets.d/crm.yaml:3:62: client_secret: secrets are not written in the file, allowed: "
+	  "credential:NAME, file:PATH, env:NAME\n"
+	  "targets.d/crm.yaml:3:86: refresh_token: secrets are not written in the file, allowed: "
+	  "credential:NAME, file:PATH, env:NAME\n" },
+	{ "an unknown style",
+	  HEAD "auth: {oauth2: {token_url: /t, client_id: us, client_secret: \"env:S\", style: "
+	       "header}}\n",
+	  "targets.d/crm.yaml:3:78: style: found \"header\", allowed: basic, body\n" },
+	/* signatures */
+	{ "sigv4 with all it has",
+	  HEAD "auth: {sigv4: {region: eu-central-1, service: s3, access_key: \"env:K\", secret_key: "
+	       "\"credential:aws\", session_token: \"env:T\"}}\n",
+	  "" },
+	{ "an access key may stand in the file, its secret may not",
+	  HEAD "auth: {sigv4: {region: eu central, service: S3, access_key: AKIDEXAMPLE, "
+	       "secret_key: hunter2}}\n",
+	  "targets.d/crm.yaml:3:24: region: found \"eu central\", allowed: lower-case letters, "
+	  "digits, \"-\"\n"
+	  "targets.d/crm.yaml:3:45: service: found \"S3\", allowed: lower-case letters, digits, "
+	  "\"-\"\n"
+	  "targets.d/crm.yaml:3:86: secret_key: secrets are not written in the file, allowed: "
+	  "credential:NAME, file:PATH, env:NAME\n" },
+	{ "hmac with all it has",
+	  HEAD "auth: {hmac: {algorithm: sha512, key: \"file:k\", encoding: base64, header: "
+	       "X-Signature,\n  sign: \"{method}\\n{path}\\n{timestamp}\\n{body_sha256}\"}}\n",
+	  "" },
+	{ "hmac without parts", HEAD "auth: {hmac: {algorithm: md5, encoding: utf16, header: \"a b\"}}\n",
+	  "targets.d/crm.yaml:3:14: hmac: key is missing: a secret\n"
+	  "targets.d/crm.yaml:3:14: hmac: sign is missing: what is signed\n"
+	  "targets.d/crm.yaml:3:26: algorithm: found \"md5\", allowed: sha256, sha512, sha1\n"
+	  "targets.d/crm.yaml:3:41: encoding: found \"utf16\", allowed: hex, base64\n"
+	  "targets.d/crm.yaml:3:56: header: is no name of a header\n" },
+	/* the way */
+	{ "a certificate of ours",
+	  HEAD "tls: {ca: ca.pem, cert: c.pem, key: \"credential:client.key\", min: \"1.3\"}\n", "" },
+	{ "its key in a file", HEAD "tls: {cert: c.pem, key: c.key, min: 1.2}\n", "" },
+	{ "a certificate alone, old versions", HEAD "tls: {cert: c.pem, min: \"1.1\"}\n",
+	  "targets.d/crm.yaml:3:7: cert: needs key beside it\n"
+	  "targets.d/crm.yaml:3:25: min: found \"1.1\", allowed: 1.2, 1.3; nearest: 1.2\n" },
+	{ "a key alone", HEAD "tls: {key: c.key}\n",
+	  "targets.d/crm.yaml:3:7: key: needs cert beside it\n" },
+	{ "a key in the file", HEAD "tls: {cert: c.pem, key: \"-----BEGIN\\nhunter2\"}\n",
+	  "targets.d/crm.yaml:3:25: key: allowed: a file with the key, or a secret\n" },
+	{ "a socket", "target: crm\nbase: http://adapter/v1\nsocket: /run/adapter.sock\n", "" },
+	{ "a socket needs a base too", "target: crm\nsocket: /run/adapter.sock\n",
+	  "targets.d/crm.yaml:1:1: base is missing: the URL of the target\n" },
+	{ "a path that no socket has",
+	  HEAD "socket: /a23456789/b23456789/c23456789/d23456789/e23456789/f23456789/g23456789/"
+	       "h23456789/i23456789/k23456789/j2345678\n",
+	  "targets.d/crm.yaml:3:9: socket: the path of the socket has 109 bytes, allowed: at most "
+	  "107\n" },
+	{ "a proxy", HEAD "proxy: http://proxy.example.com:3128/\n", "" },
+	{ "a proxy with a password", HEAD "proxy: http://u:hunter2@proxy.example.com\n",
+	  "targets.d/crm.yaml:3:8: proxy: no user or password in a URL, allowed: a proxy that needs "
+	  "none\n" },
+	{ "a proxy that is none", HEAD "proxy: proxy:3128\n",
+	  "targets.d/crm.yaml:3:8: proxy: not a proxy, allowed: http, https, socks5 or "
+	  "socks5h://HOST[:PORT]\n" },
+	{ "a proxy with a path", HEAD "proxy: socks5h://[::1]:1080/x\n",
+	  "targets.d/crm.yaml:3:8: proxy: nothing follows the host and port of a proxy\n" },
+	{ "no proxy leads to a socket", HEAD "socket: a\nproxy: http://b:1\n",
+	  "targets.d/crm.yaml:4:1: proxy: contradicts socket, allowed: one of them\n" },
 	/* values */
 	{ "times", HEAD "timeout: {connect: 20s, total: 15s}\n",
 	  "targets.d/crm.yaml:3:10: timeout: connect is longer than total\n" },
@@ -279,6 +366,65 @@ test_loaded(void)
 	problems_destroy(problems);
 }
 
+/* Loads a target without looking at secrets; NULL after a failed test. */
+static struct config *
+load_target(const char *text, const char *name)
+{
+	struct problems *problems = problems_create();
+	struct config *config;
+
+	case_write("targets.d/crm.yaml", text);
+	config = config_load(case_path("reconciled.yaml"), CONFIG_ALL, problems);
+	tap_ok(config != NULL, "%s", name);
+	problems_print(problems, stdout);
+	problems_destroy(problems);
+	return config;
+}
+
+static void
+test_logins(void)
+{
+	struct config *config = load_target(
+		"auth: {oauth2: {token_url: /t, client_id: us, client_secret: \"env:S\", style: body}}\n"
+		"target: crm\nbase: https://crm.example.com:8443/api/\n",
+		"a target with tokens");
+	const struct auth *auth = config ? &config_target(config, "crm")->auth : NULL;
+
+	if (auth) {
+		tap_int(auth->kind, AUTH_OAUTH2, "oauth2");
+		tap_str(auth->oauth2.token_url, "https://crm.example.com:8443/api/t",
+			"a path becomes whole, wherever base stands");
+		tap_str(auth->oauth2.client_id.text, "us", "a name in the file");
+		tap_int(auth->oauth2.style, OAUTH2_BODY, "style");
+		tap_ok(auth->oauth2.scope == NULL, "no scope");
+	}
+	config_unref(config);
+	config = load_target(HEAD "auth: {oauth2: {token_url: https://login.example.com/t/, client_id: "
+				  "us, client_secret: \"env:S\"}}\n",
+			     "tokens from elsewhere");
+	if (config) {
+		auth = &config_target(config, "crm")->auth;
+		tap_str(auth->oauth2.token_url, "https://login.example.com/t/", "the address stays");
+		tap_int(auth->oauth2.style, OAUTH2_BASIC, "basic is the usual style");
+	}
+	config_unref(config);
+	config = load_target(HEAD "auth: {hmac: {key: \"env:K\", header: X-Sig, sign: \"{path}\"}}\n"
+				  "socket: a.sock\ntls: {min: \"1.3\"}\n",
+			     "a target with signatures");
+	if (config) {
+		const struct target *target = config_target(config, "crm");
+
+		tap_int(target->auth.hmac.algorithm, HMAC_SHA256, "sha256 is the usual algorithm");
+		tap_int(target->auth.hmac.encoding, HMAC_HEX, "hex the usual encoding");
+		tap_str(target->auth.hmac.header, "X-Sig", "header");
+		tap_str(target->auth.hmac.sign, "{path}", "sign");
+		tap_str(target->socket, case_path("targets.d/a.sock"), "socket beside the file");
+		tap_int(target->tls_min, TLS_1_3, "min");
+		tap_ok(target->proxy == NULL, "no proxy");
+	}
+	config_unref(config);
+}
+
 static const struct {
 	const char *rate;
 	int count;
@@ -346,6 +492,7 @@ main(void)
 	}
 	test_bases();
 	test_loaded();
+	test_logins();
 	test_rates();
 	test_line_end();
 	return case_end();

@@ -34,8 +34,7 @@ struct setting {
 };
 
 struct oauth2 {
-	const char
-		*token_url; /* whole, below the base's scheme, host and port unless written whole */
+	const char *token_url; /* whole; a path was written below the base */
 	struct setting client_id, client_secret, refresh_token;
 	const char *scope; /* or NULL */
 	enum oauth2_style style;
@@ -46,6 +45,7 @@ struct sigv4 {
 	struct setting access_key, secret_key, session_token;
 };
 
+/* An HMAC that the target defines. */
 struct hmac_auth {
 	enum hmac_algorithm algorithm;
 	enum hmac_encoding encoding;
