@@ -210,7 +210,7 @@ struct config *
 config_load(const char *file, unsigned parts, struct problems *problems)
 {
 	struct loaded *loaded = xcalloc(1, sizeof(*loaded));
-	size_t before = problems_count(problems);
+	size_t before = problems_count_errors(problems);
 
 	loaded->arena = arena_create();
 	loaded->references = 1;
@@ -224,7 +224,7 @@ config_load(const char *file, unsigned parts, struct problems *problems)
 	};
 
 	load_all(&loading, loaded, parts);
-	if (problems_count(problems) == before)
+	if (problems_count_errors(problems) == before)
 		return &loaded->config;
 	loaded_destroy(loaded);
 	return NULL;
@@ -334,7 +334,7 @@ config_check_file(const char *file, struct problems *problems)
 {
 	struct arena *arena = arena_create();
 	struct keeper *keepers = NULL;
-	size_t before = problems_count(problems);
+	size_t before = problems_count_errors(problems);
 	struct loading loading = {
 		.arena = arena,
 		.problems = problems,
@@ -347,5 +347,5 @@ config_check_file(const char *file, struct problems *problems)
 		check_root(&loading, &source);
 	keepers_release(keepers);
 	arena_destroy(arena);
-	return problems_count(problems) == before;
+	return problems_count_errors(problems) == before;
 }

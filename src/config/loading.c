@@ -29,15 +29,20 @@ shortened(struct loading *loading, const char *text)
 	return arena_printf(loading->arena, "%.*s%s", (int)keep, text, keep < len ? "…" : "");
 }
 
+typedef void add_problem_fn(struct problems *problems, const char *file, int line, int column,
+			    const char *fmt, ...);
+
 static void
-say(struct loading *loading, const struct node *node, bool at_key, const char *message)
+say(struct loading *loading, const struct node *node, bool at_key, bool warning,
+    const char *message)
 {
 	bool has_key = node->key[0] != '\0';
 	int line = at_key ? node->key_line : node->line;
 	int column = at_key ? node->key_column : node->column;
+	add_problem_fn *add = warning ? problems_add_warning : problems_add;
 
-	problems_add(loading->problems, loading->file, line, column, "%s%s%s",
-		     has_key ? shortened(loading, node->key) : "", has_key ? ": " : "", message);
+	add(loading->problems, loading->file, line, column, "%s%s%s",
+	    has_key ? shortened(loading, node->key) : "", has_key ? ": " : "", message);
 }
 
 void
@@ -49,7 +54,7 @@ complain(struct loading *loading, const struct node *node, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(message, sizeof(message), fmt, args);
 	va_end(args);
-	say(loading, node, false, message);
+	say(loading, node, false, false, message);
 }
 
 void
@@ -61,7 +66,31 @@ complain_at_key(struct loading *loading, const struct node *node, const char *fm
 	va_start(args, fmt);
 	vsnprintf(message, sizeof(message), fmt, args);
 	va_end(args);
-	say(loading, node, true, message);
+	say(loading, node, true, false, message);
+}
+
+void
+warn_about(struct loading *loading, const struct node *node, const char *fmt, ...)
+{
+	char message[MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(message, sizeof(message), fmt, args);
+	va_end(args);
+	say(loading, node, false, true, message);
+}
+
+void
+warn_at_key(struct loading *loading, const struct node *node, const char *fmt, ...)
+{
+	char message[MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(message, sizeof(message), fmt, args);
+	va_end(args);
+	say(loading, node, true, true, message);
 }
 
 const char *

@@ -38,6 +38,12 @@ void complain(struct loading *loading, const struct node *node, const char *fmt,
 void complain_at_key(struct loading *loading, const struct node *node, const char *fmt, ...)
 	PRINTF(3, 4);
 
+/* The same for what loads although it is doubtful. */
+void warn_about(struct loading *loading, const struct node *node, const char *fmt, ...)
+	PRINTF(3, 4);
+void warn_at_key(struct loading *loading, const struct node *node, const char *fmt, ...)
+	PRINTF(3, 4);
+
 /* "found …, allowed: …"; what was found is shortened and printable. */
 void complain_found(struct loading *loading, const struct node *node, const char *allowed);
 

@@ -14,7 +14,7 @@
 struct problems {
 	struct arena *arena;
 	struct problem **list;
-	size_t count, size;
+	size_t count, size, errors;
 };
 
 enum { PROBLEM_TEXT_MAX = 1000 };
@@ -80,6 +80,7 @@ insert(struct problems *problems, struct problem *problem)
 		(problems->count - at) * sizeof(*problems->list));
 	problems->list[at] = problem;
 	problems->count++;
+	problems->errors += !problem->warning;
 }
 
 static struct problem *
@@ -124,20 +125,39 @@ cut_to_character(char *text, size_t len)
 		text[lead - 1] = '\0';
 }
 
+static void
+add_text(struct problems *problems, struct problem *problem, const char *fmt, va_list args)
+{
+	char text[PROBLEM_TEXT_MAX];
+
+	vsnprintf(text, sizeof(text), fmt, args);
+	cut_to_character(text, strlen(text));
+	problem->text = without_controls(arena_strdup(problems->arena, text));
+	insert(problems, problem);
+}
+
 void
 problems_add(struct problems *problems, const char *file, int line, int column, const char *fmt,
 	     ...)
 {
-	struct problem *problem = problem_create(problems, file, line, column);
-	char text[PROBLEM_TEXT_MAX];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	add_text(problems, problem_create(problems, file, line, column), fmt, args);
 	va_end(args);
-	cut_to_character(text, strlen(text));
-	problem->text = without_controls(arena_strdup(problems->arena, text));
-	insert(problems, problem);
+}
+
+void
+problems_add_warning(struct problems *problems, const char *file, int line, int column,
+		     const char *fmt, ...)
+{
+	struct problem *problem = problem_create(problems, file, line, column);
+	va_list args;
+
+	problem->warning = true;
+	va_start(args, fmt);
+	add_text(problems, problem, fmt, args);
+	va_end(args);
 }
 
 void
@@ -158,6 +178,12 @@ problems_count(const struct problems *problems)
 	return problems->count;
 }
 
+size_t
+problems_count_errors(const struct problems *problems)
+{
+	return problems->errors;
+}
+
 const struct problem *
 problems_at(const struct problems *problems, size_t i)
 {
@@ -170,10 +196,9 @@ problems_print(const struct problems *problems, FILE *out)
 	for (size_t i = 0; i < problems->count; i++) {
 		const struct problem *problem = problems->list[i];
 
+		fputs(problem->file, out);
 		if (problem->line > 0)
-			fprintf(out, "%s:%d:%d: %s\n", problem->file, problem->line,
-				problem->column, problem->text);
-		else
-			fprintf(out, "%s: %s\n", problem->file, problem->text);
+			fprintf(out, ":%d:%d", problem->line, problem->column);
+		fprintf(out, ": %s%s\n", problem->warning ? "warning: " : "", problem->text);
 	}
 }

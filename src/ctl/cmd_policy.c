@@ -13,22 +13,36 @@
 #include "view_json.h"
 
 static void
+put_json_problems(struct strbuf *json, const struct problems *problems, bool warnings)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < problems_count(problems); i++) {
+		const struct problem *problem = problems_at(problems, i);
+
+		if (problem->warning != warnings)
+			continue;
+		strbuf_puts(json, count++ > 0 ? ",{\"file\":" : "{\"file\":");
+		view_json_text(json, problem->file);
+		strbuf_printf(json, ",\"line\":%d,\"column\":%d,\"message\":", problem->line,
+			      problem->column);
+		view_json_text(json, problem->text);
+		if (!warnings)
+			strbuf_printf(json, ",\"unsupported\":%s",
+				      problem->unsupported ? "true" : "false");
+		strbuf_puts(json, "}");
+	}
+}
+
+static void
 put_json(struct strbuf *json, const char *file, bool ok, const struct problems *problems)
 {
 	strbuf_puts(json, json->len > 0 ? ",{\"file\":" : "{\"files\":[{\"file\":");
 	view_json_text(json, file);
 	strbuf_printf(json, ",\"ok\":%s,\"errors\":[", ok ? "true" : "false");
-	for (size_t i = 0; i < problems_count(problems); i++) {
-		const struct problem *problem = problems_at(problems, i);
-
-		strbuf_puts(json, i > 0 ? ",{\"file\":" : "{\"file\":");
-		view_json_text(json, problem->file);
-		strbuf_printf(json, ",\"line\":%d,\"column\":%d,\"message\":", problem->line,
-			      problem->column);
-		view_json_text(json, problem->text);
-		strbuf_printf(json, ",\"unsupported\":%s}",
-			      problem->unsupported ? "true" : "false");
-	}
+	put_json_problems(json, problems, false);
+	strbuf_puts(json, "],\"warnings\":[");
+	put_json_problems(json, problems, true);
 	strbuf_puts(json, "]}");
 }
 
@@ -46,7 +60,7 @@ print_problems(const struct problems *problems)
 		strbuf_puts(&line, problem->file);
 		if (problem->line > 0)
 			strbuf_printf(&line, ":%d:%d", problem->line, problem->column);
-		strbuf_printf(&line, ": %s", problem->text);
+		strbuf_printf(&line, ": %s%s", problem->warning ? "warning: " : "", problem->text);
 		text_clean(&clean, strbuf_text(&line), TEXT_WIDTH_ANY, false);
 		fprintf(stderr, "%s\n", strbuf_text(&clean));
 	}

@@ -28,8 +28,14 @@ log_problems(const struct problems *problems)
 		struct strbuf place = { 0 };
 
 		strbuf_printf(&place, "%s:%d:%d", problem->file, problem->line, problem->column);
-		log_error("the configuration has a problem", F_STR("place", strbuf_text(&place)),
-			  F_STR("error", problem->text));
+		if (problem->warning)
+			log_warning("the configuration is doubtful",
+				    F_STR("place", strbuf_text(&place)),
+				    F_STR("warning", problem->text));
+		else
+			log_error("the configuration has a problem",
+				  F_STR("place", strbuf_text(&place)),
+				  F_STR("error", problem->text));
 		strbuf_finish(&place);
 	}
 }

@@ -51,8 +51,8 @@ enum config_parts {
 };
 
 /*
- * NULL when anything is wrong; problems then says what and where. The database password is always
- * read. The reference belongs to the caller.
+ * NULL when anything is wrong; problems then says what and where. Warnings are among the problems, but
+ * do not keep it from loading. The database password is always read. The reference belongs to the caller.
  */
 struct config *config_load(const char *file, unsigned parts, struct problems *problems) MUST_CHECK;
 struct config *config_ref(struct config *config);
@@ -69,7 +69,7 @@ void config_print_keys(FILE *out);
 
 /*
  * One policy or target file alone, for `policy check`. The target of a policy is looked up in the
- * targets folder beside its folder when there is one. True without problems; unsupported keys are
- * problems.
+ * targets folder beside its folder when there is one. True without errors; unsupported keys are
+ * errors, warnings are none.
  */
 bool config_check_file(const char *file, struct problems *problems);
