@@ -167,7 +167,7 @@ push(struct arena *arena, struct level *level, const struct value *value)
 struct walk {
 	const struct scene *scene;
 	struct level *from, *to;
-	bool several;
+	bool several, partial;
 };
 
 /* The element at a decimal index without leading zeros, or NULL. */
@@ -264,12 +264,13 @@ step(struct walk *walk, const struct value *value, const struct pointer_token *t
 static bool
 step_all(struct walk *walk, const struct pointer_token *token)
 {
-	bool reached = walk->from->count == 0;
+	size_t count = walk->from->count, reached = 0;
 
 	walk->to->count = 0;
-	for (size_t i = 0; i < walk->from->count; i++)
-		reached |= step(walk, walk->from->values[i], token);
-	return reached;
+	for (size_t i = 0; i < count; i++)
+		reached += step(walk, walk->from->values[i], token);
+	walk->partial |= reached > 0 && reached < count;
+	return count == 0 || reached > 0;
 }
 
 struct located
@@ -288,6 +289,7 @@ pointer_find(const struct scene *scene, const struct value *start, const struct 
 		walk.to = old;
 	}
 	located.several = walk.several;
+	located.partial = walk.partial;
 	located.count = walk.from->count;
 	if (located.count > 0) {
 		located.values = arena_array(scene->arena, const struct value *, located.count);

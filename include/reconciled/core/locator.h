@@ -65,11 +65,12 @@ struct scene {
 };
 
 /* Values found, in order. several: a [name=value] step matched more than one (unreadable). reached:
- * every step of the path existed, so an empty result is an empty list. */
+ * every step of the path existed, so an empty result is an empty list. partial: some of several
+ * values had no next step, so one at least is missing among those found. */
 struct located {
 	const struct value **values;
 	size_t count;
-	bool several, reached;
+	bool several, reached, partial;
 };
 
 struct located pointer_find(const struct scene *scene, const struct value *start,
