@@ -124,12 +124,14 @@ normalise(const struct layout *layout, struct decimal *ret)
 }
 
 static void
-read_valid(const char *text, struct decimal *ret)
+read_number(const struct number *number, struct decimal *ret)
 {
 	struct layout layout;
-	bool valid = split(text, strlen(text), &layout);
+	bool valid = split(number->text, strlen(number->text), &layout);
 
-	assert(valid);
+	assert(valid && number->scale >= 0 && number->scale <= NUMBER_SCALE_MAX);
+	layout.exponent -= number->scale;
+	layout.negative ^= number->negated;
 	normalise(&layout, ret);
 }
 
@@ -147,39 +149,66 @@ compare_magnitude(const struct decimal *a, const struct decimal *b)
 	return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
 }
 
+static int
+compare_decimals(const struct decimal *a, const struct decimal *b)
+{
+	if (a->negative != b->negative)
+		return a->negative ? -1 : 1;
+	return a->negative ? compare_magnitude(b, a) : compare_magnitude(a, b);
+}
+
 int
-number_compare(const char *a, const char *b)
+number_order(const struct number *a, const struct number *b)
 {
 	struct decimal x, y;
 
-	read_valid(a, &x);
-	read_valid(b, &y);
-	if (x.negative != y.negative)
-		return x.negative ? -1 : 1;
-	return x.negative ? compare_magnitude(&y, &x) : compare_magnitude(&x, &y);
+	read_number(a, &x);
+	read_number(b, &y);
+	return compare_decimals(&x, &y);
 }
 
 /* Digits before and after the point of the widest number; one more in front for the carry of a sum.
  */
-enum { PLACES = NUMBER_TEXT_MAX + NUMBER_EXPONENT_MAX, WIDTH = 1 + 2 * PLACES };
+enum {
+	PLACES = NUMBER_TEXT_MAX + NUMBER_EXPONENT_MAX + NUMBER_SCALE_MAX,
+	WIDTH = 1 + 2 * PLACES,
+};
 
-/* The digits at fixed places, so that numbers can be added and subtracted. */
+/* Numbers spread over the same places, so that they can be added and subtracted. */
+struct places {
+	int point; /* of the first place: it is worth 10^(point - 1) */
+	int count;
+};
+
 static void
-spread(const struct decimal *decimal, unsigned char ret[static WIDTH])
+cover(struct places *places, const struct decimal *decimal)
 {
-	int first = 1 + PLACES - decimal->point;
+	int end = places->point - places->count, last = decimal->point - (int)decimal->count;
 
-	memset(ret, 0, WIDTH);
-	for (size_t i = 0; i < decimal->count; i++)
-		ret[first + (int)i] = (unsigned char)(decimal->digits[i] - '0');
+	if (decimal->count == 0)
+		return;
+	if (places->count == 0 || decimal->point + 1 > places->point)
+		places->point = decimal->point + 1;
+	if (places->count == 0 || last < end)
+		end = last;
+	places->count = places->point - end;
 }
 
 static void
-sum(unsigned char a[static WIDTH], const unsigned char b[static WIDTH])
+spread(const struct decimal *decimal, const struct places *places, unsigned char *ret)
+{
+	memset(ret, 0, (size_t)places->count);
+	for (size_t i = 0; i < decimal->count; i++)
+		ret[places->point - decimal->point + (int)i] =
+			(unsigned char)(decimal->digits[i] - '0');
+}
+
+static void
+sum(unsigned char *a, const unsigned char *b, int count)
 {
 	int carry = 0;
 
-	for (int i = WIDTH - 1; i >= 0; i--) {
+	for (int i = count - 1; i >= 0; i--) {
 		int digit = a[i] + b[i] + carry;
 
 		carry = digit > 9;
@@ -189,11 +218,11 @@ sum(unsigned char a[static WIDTH], const unsigned char b[static WIDTH])
 
 /* a is not less than b. */
 static void
-subtract(unsigned char a[static WIDTH], const unsigned char b[static WIDTH])
+subtract(unsigned char *a, const unsigned char *b, int count)
 {
 	int borrow = 0;
 
-	for (int i = WIDTH - 1; i >= 0; i--) {
+	for (int i = count - 1; i >= 0; i--) {
 		int digit = a[i] - b[i] - borrow;
 
 		borrow = digit < 0;
@@ -201,27 +230,52 @@ subtract(unsigned char a[static WIDTH], const unsigned char b[static WIDTH])
 	}
 }
 
+/* The distance of two numbers is at most the limit. */
+static bool
+is_within(const struct decimal *x, const struct decimal *y, const struct decimal *limit)
+{
+	const struct decimal *large = compare_magnitude(x, y) >= 0 ? x : y;
+	const struct decimal *small = large == x ? y : x;
+	struct places places = { 0 };
+	unsigned char distance[WIDTH], other[WIDTH];
+
+	cover(&places, x);
+	cover(&places, y);
+	cover(&places, limit);
+	spread(large, &places, distance);
+	spread(small, &places, other);
+	if (x->negative != y->negative)
+		sum(distance, other, places.count);
+	else
+		subtract(distance, other, places.count);
+	spread(limit, &places, other);
+	return memcmp(distance, other, (size_t)places.count) <= 0;
+}
+
+bool
+number_within(const struct number *a, const struct number *b, const char *tolerance)
+{
+	struct decimal x, y, limit;
+
+	read_number(a, &x);
+	read_number(b, &y);
+	if (tolerance == NULL || compare_decimals(&x, &y) == 0)
+		return compare_decimals(&x, &y) == 0;
+	read_number(&(struct number){ .text = tolerance }, &limit);
+	return is_within(&x, &y, &limit);
+}
+
+int
+number_compare(const char *a, const char *b)
+{
+	return number_order(&(struct number){ .text = a }, &(struct number){ .text = b });
+}
+
 bool
 number_is_near(const char *a, const char *b, const char *tolerance)
 {
-	struct decimal x, y, limit;
-	unsigned char wide_x[WIDTH], wide_y[WIDTH];
-
-	read_valid(a, &x);
-	read_valid(b, &y);
-	read_valid(tolerance, &limit);
-	spread(&x, wide_x);
-	spread(&y, wide_y);
-	if (x.negative != y.negative)
-		sum(wide_x, wide_y);
-	else if (memcmp(wide_x, wide_y, WIDTH) >= 0)
-		subtract(wide_x, wide_y);
-	else {
-		subtract(wide_y, wide_x);
-		memcpy(wide_x, wide_y, WIDTH);
-	}
-	spread(&limit, wide_y);
-	return memcmp(wide_x, wide_y, WIDTH) <= 0;
+	return number_within(&(struct number){ .text = a }, &(struct number){ .text = b },
+			     tolerance);
 }
 
 bool
