@@ -13,6 +13,7 @@
 #include "probe_body.h"
 #include "probe_check.h"
 #include "probe_list.h"
+#include "reach.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
 #include "reconciled/base/err.h"
@@ -304,7 +305,8 @@ probe_decode(struct loading *loading, const struct node *node, size_t index,
 	if (node->kind != NODE_MAP || !is_http(node))
 		return;
 	check_request(loading, node, &draft);
-	probe_check_list(loading, node, &draft.probe);
+	probe_check_list(loading, node, ret_probe);
+	reach_check_probe(loading, node, ret_probe);
 }
 
 void

@@ -9,6 +9,7 @@
 
 #include "condition.h"
 #include "loading.h"
+#include "reach.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
 #include "tree.h"
@@ -44,7 +45,8 @@ static const struct field row_fields[] = {
 };
 const struct table judge_row_table = { row_fields, ARRAY_LEN(row_fields) };
 
-static void
+/* True when the condition could be read. */
+static bool
 row_decode(struct loading *loading, const struct node *node, bool operation_only,
 	   struct judge_row *ret_row)
 {
@@ -54,6 +56,10 @@ row_decode(struct loading *loading, const struct node *node, bool operation_only
 	if (draft.has_when && operation_only)
 		(void)condition_is_about_operation(loading, node_member(node, "when"),
 						   &draft.row.when);
+	if (operation_only && draft.class == JUDGE_COMPARE && node_member(node, "class"))
+		complain(loading, node_member(node, "class"),
+			 "nothing is there to be compared, allowed: waiting, divergent, ambiguous, "
+			 "not_applicable");
 	if (draft.has_when && draft.class == JUDGE_NOT_APPLICABLE &&
 	    !condition_tests_operation(&draft.row.when))
 		complain(loading, node,
@@ -61,14 +67,7 @@ row_decode(struct loading *loading, const struct node *node, bool operation_only
 			 "example)");
 	draft.row.class = (enum judge_class)draft.class;
 	*ret_row = draft.row;
-}
-
-static bool
-is_unconditional(const struct node *node)
-{
-	const struct node *when = node_member(node, "when");
-
-	return when && when->kind == NODE_MAP && when->count == 0;
+	return draft.has_when;
 }
 
 void
@@ -77,22 +76,18 @@ judge_rows_decode(struct loading *loading, const struct node *node, void *at,
 {
 	struct judge_rows *ret_rows = at;
 	struct judge_row *rows = arena_array(loading->arena, struct judge_row, node->count + 1);
-	const struct node *last = NULL;
+	const struct condition **whens =
+		arena_array(loading->arena, const struct condition *, node->count + 1);
 	size_t count = 0;
 
 	if (node->kind != NODE_LIST) {
 		complain_found(loading, node, "a list of {when, class, why}");
 		return;
 	}
-	for (const struct node *child = node->first; child; child = child->next) {
-		row_decode(loading, child, field->min == 1, &rows[count++]);
-		if (last)
-			complain(loading, child,
-				 "is never reached, the row at line %d, column %d always holds",
-				 last->line, last->column);
-		else if (is_unconditional(child))
-			last = child;
-	}
+	for (const struct node *child = node->first; child; child = child->next, count++)
+		if (row_decode(loading, child, field->min == 1, &rows[count]))
+			whens[count] = &rows[count].when;
+	reach_check_rows(loading, node, whens, count);
 	*ret_rows = (struct judge_rows){ .rows = rows, .count = count };
 }
 
@@ -178,6 +173,8 @@ decode_action_rows(struct loading *loading, const struct node *node, struct acti
 		   const struct words *words)
 {
 	struct action_row *rows = arena_array(loading->arena, struct action_row, node->count + 1);
+	const struct condition **whens =
+		arena_array(loading->arena, const struct condition *, node->count + 1);
 	size_t count = 0;
 
 	for (const struct node *child = node->first; child; child = child->next) {
@@ -185,7 +182,9 @@ decode_action_rows(struct loading *loading, const struct node *node, struct acti
 		bool has_when = node_member(child, "when");
 
 		fields_decode(loading, child, &action_row_table, &draft);
-		rows[count++] = draft.row;
+		rows[count] = draft.row;
+		whens[count] = draft.row.when.count > 0 ? &rows[count].when : NULL;
+		count++;
 		if (child->kind != NODE_MAP)
 			continue;
 		if (!child->next && has_when)
@@ -194,6 +193,7 @@ decode_action_rows(struct loading *loading, const struct node *node, struct acti
 		else if (child->next && !has_when)
 			complain(loading, child, "when is missing, only the last row has none");
 	}
+	reach_check_rows(loading, node, whens, count - 1); /* the last one must be there */
 	*rule = (struct action_rule){ .rows = rows, .count = count };
 }
 
