@@ -58,14 +58,19 @@ arena_create(void)
 }
 
 static void
+free_newest(struct arena *arena)
+{
+	struct block *older = arena->newest->older;
+
+	free(arena->newest);
+	arena->newest = older;
+}
+
+static void
 free_newer_than_first(struct arena *arena)
 {
-	while (arena->newest->older) {
-		struct block *older = arena->newest->older;
-
-		free(arena->newest);
-		arena->newest = older;
-	}
+	while (arena->newest->older)
+		free_newest(arena);
 }
 
 static void
@@ -177,6 +182,25 @@ arena_printf(struct arena *arena, const char *fmt, ...)
 	va_end(again);
 	va_end(args);
 	return text;
+}
+
+struct arena_mark
+arena_mark(const struct arena *arena)
+{
+	return (struct arena_mark){
+		.block = arena->newest,
+		.used = arena->newest->used,
+		.handed_out = arena->handed_out,
+	};
+}
+
+void
+arena_release(struct arena *arena, struct arena_mark mark)
+{
+	while (arena->newest != mark.block)
+		free_newest(arena);
+	arena->newest->used = mark.used;
+	arena->handed_out = mark.handed_out;
 }
 
 size_t

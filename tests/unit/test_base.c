@@ -53,6 +53,21 @@ held_arenas(void)
 }
 
 static void
+marks(struct arena *arena)
+{
+	size_t before = arena_bytes(arena);
+	struct arena_mark mark = arena_mark(arena);
+	char *first = arena_alloc(arena, 16), *again;
+
+	for (int i = 0; i < 3; i++)
+		arena_alloc(arena, 50000);
+	arena_release(arena, mark);
+	tap_int((long long)arena_bytes(arena), (long long)before, "a mark gives back what came after");
+	again = arena_alloc(arena, 16);
+	tap_ok(again == first, "and its place");
+}
+
+static void
 arenas(void)
 {
 	struct arena *arena = arena_create();
@@ -64,6 +79,7 @@ arenas(void)
 	tap_str(arena_printf(arena, "%d-%s", 7, "b"), "7-b", "printf");
 	tap_str(arena_strndup(arena, "abcdef", 3), "abc", "strndup ends the text");
 	tap_ok(arena_bytes(arena) >= 100010, "bytes are counted");
+	marks(arena);
 	arena_reset(arena);
 	tap_int((long long)arena_bytes(arena), 0, "reset empties");
 	tap_ok(arena_alloc(arena, 10) == first, "the first block is used again");

@@ -29,5 +29,17 @@ void arena_hold(struct arena *holder, struct arena *held);
 /* Bytes handed out since creation or reset, for limits. */
 size_t arena_bytes(const struct arena *arena);
 
+/*
+ * What was handed out after the mark is given back. Nobody may still point to it, and nothing was
+ * held since. Marks are released in the reverse order, or not at all.
+ */
+struct arena_mark {
+	void *block;
+	size_t used, handed_out;
+};
+
+struct arena_mark arena_mark(const struct arena *arena);
+void arena_release(struct arena *arena, struct arena_mark mark);
+
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define arena_array(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
