@@ -3,11 +3,16 @@
  * What an answer is evidence of. Default deny: unless a rule of the probe recognises the answer,
  * the reading says why it is none. Which items are ours is found here; what they mean is not.
  */
+#include "reconciled/core/reading.h"
+
 #include <stddef.h>
 
+#include "earned.h"
+#include "listing.h"
+#include "paging.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/hash.h"
-#include "reconciled/core/reading.h"
+#include "reconciled/core/time.h"
 
 /* Order of the rules: an answer that says "gone" may also look like "absent" or "found". */
 static const struct {
@@ -19,14 +24,6 @@ static const struct {
 	{ offsetof(struct probe, unfinished), READING_UNFINISHED },
 	{ offsetof(struct probe, absent), READING_ABSENT },
 	{ offsetof(struct probe, found), READING_FOUND },
-};
-
-/* What the answer listed, in order. */
-struct listing {
-	struct item *items;
-	size_t count, size;
-	size_t elements; /* of the list itself, before `each` */
-	bool readable;
 };
 
 const char *
@@ -57,6 +54,7 @@ set_no_evidence(struct reading *reading, enum reason reason)
 	reading->kind = reason_is_unavailable(reason) ? READING_UNAVAILABLE : READING_INCOMPLETE;
 	reading->reason = reason;
 	reading->items_count = 0;
+	reading->skipped_count = 0;
 }
 
 /* Codes that say nothing about the effect, whatever the body claims. */
@@ -146,135 +144,138 @@ recognise(const struct scene *scene, const struct probe *probe, enum reading_kin
 	return false;
 }
 
-static void
-listing_add(const struct scene *scene, struct listing *listing, const struct value *value)
+/* What is not a list of pages is whole; further pages are asked for before the list is read. */
+struct found {
+	const struct answer *answer;
+	struct scene scene; /* of the last page */
+	struct listing listing;
+	bool cut; /* the list is not whole */
+};
+
+static struct scene
+scene_of(const struct found *found, size_t page)
 {
-	if (listing->count == listing->size) {
-		size_t size = listing->size ? listing->size * 2 : 4;
-		struct item *items = arena_array(scene->arena, struct item, size);
+	struct scene scene = found->scene;
 
-		for (size_t i = 0; i < listing->count; i++)
-			items[i] = listing->items[i];
-		listing->items = items;
-		listing->size = size;
-	}
-	listing->items[listing->count++] = (struct item){ value, scene->response };
-}
-
-/* One element of the list: itself, or what `each` finds in it. */
-static void
-list_element(const struct scene *scene, const struct probe *probe, const struct value *element,
-	     struct listing *listing)
-{
-	struct located parts;
-
-	listing->elements++;
-	if (!probe->has_each) {
-		listing_add(scene, listing, element);
-		return;
-	}
-	parts = pointer_find(scene, element, &probe->each);
-	listing->readable = listing->readable && !parts.several;
-	for (size_t i = 0; i < parts.count; i++) {
-		const struct value *part = parts.values[i];
-
-		if (part->kind == VALUE_LIST)
-			for (const struct value *item = part->first; item; item = item->next)
-				listing_add(scene, listing, item);
-		else if (part->kind != VALUE_NULL)
-			listing_add(scene, listing, part);
-	}
-}
-
-/* Nothing at the path lists nothing; what is there and no list stands for itself. */
-static void
-list_items(const struct scene *scene, const struct probe *probe, struct listing *listing)
-{
-	struct located found = pointer_find(scene, scene->response->parsed, &probe->items);
-
-	listing->readable = !found.several;
-	for (size_t i = 0; i < found.count; i++) {
-		const struct value *value = found.values[i];
-
-		if (value->kind == VALUE_LIST)
-			for (const struct value *item = value->first; item; item = item->next)
-				list_element(scene, probe, item, listing);
-		else if (value->kind != VALUE_NULL)
-			list_element(scene, probe, value, listing);
-	}
+	scene.response = found->answer->pages[page].response;
+	return scene;
 }
 
 static void
-list_answer(const struct scene *scene, const struct probe *probe, struct listing *listing)
+list_pages(struct found *found)
 {
-	const struct value *body = scene->response->parsed;
+	const struct probe *probe = found->answer->probe;
 
-	if (probe->method != METHOD_HEAD && probe->has_items) {
-		list_items(scene, probe, listing);
-		return;
+	for (size_t i = 0; i < found->answer->count; i++) {
+		const struct scene scene = scene_of(found, i);
+
+		listing_add_page(&found->listing, &scene, probe);
 	}
-	if (probe->method == METHOD_HEAD) /* its locators read headers */
-		body = value_create(scene->arena, VALUE_OBJECT, NULL, 0);
-	listing->readable = true;
-	listing->elements = 1;
-	listing_add(scene, listing, body);
+	found->cut |= found->listing.full;
+	found->cut |=
+		probe->complete.count > 0 && !conditions_hold(&found->scene, &probe->complete);
 }
 
-/* Keeps the items that pass `where`: the target filters, we check again. */
-static size_t
-keep_ours(const struct scene *scene, const struct probe *probe, struct listing *listing)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < listing->count; i++) {
-		struct scene inner = *scene;
-
-		inner.item = listing->items[i].value;
-		if (!probe->has_where || condition_holds(&inner, &probe->where))
-			listing->items[kept++] = listing->items[i];
-	}
-	return kept;
-}
-
+/* Something in the policy says when the list is whole. */
 static bool
-is_cut_off(const struct scene *scene, const struct probe *probe, const struct listing *listing)
+declares_whole(const struct probe *probe)
 {
-	if (probe->full > 0 && listing->elements >= (size_t)probe->full)
+	return probe->complete.count > 0 || probe->full > 0 || probe->pages.kind != PAGING_NONE ||
+	       probe->batch_max > 0 || probe->has_covers;
+}
+
+/* Up to which time a page has the data; false when it does not say so. */
+static bool
+page_reaches(const struct scene *scene, const struct locator *until, int64_t *ret_us)
+{
+	struct located found = locator_find(scene, until);
+	struct moment moment;
+
+	if (found.several || found.count != 1 || !value_is_scalar(found.values[0]) ||
+	    !time_read(found.values[0]->text, found.values[0]->len, NULL, &moment))
+		return false;
+	*ret_us = moment_us(&moment);
+	return true;
+}
+
+/* All pages have data from after the last send. A control was never sent. */
+static bool
+is_covered(const struct found *found)
+{
+	const struct answer *answer = found->answer;
+
+	if (!answer->probe->has_covers || answer->op == NULL)
 		return true;
-	return probe->complete.count > 0 && !conditions_hold(scene, &probe->complete);
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct scene scene = scene_of(found, i);
+		int64_t us;
+
+		if (!page_reaches(&scene, &answer->probe->covers_until, &us) ||
+		    us < earned_basis_us(answer->op))
+			return false;
+	}
+	return true;
+}
+
+/* Nothing in the list is ours. Where nothing declares wholeness, only an empty one counts as whole. */
+static void
+judge_nothing(const struct found *found, struct reading *reading)
+{
+	bool declared = declares_whole(found->answer->probe);
+
+	if (found->cut || (!declared && found->listing.has_elements))
+		set_no_evidence(reading, REASON_INCOMPLETE);
+	else if (!is_covered(found))
+		set_no_evidence(reading, REASON_NOT_COVERED);
+	else
+		reading->kind = READING_ABSENT;
 }
 
 /*
- * A part of a list tells neither that ours is missing nor that it is the only one; two matches are
- * several in any list. Where nothing declares wholeness, only an empty list is taken for a whole one.
+ * A part of a list tells neither that ours is missing nor that it is the only one; two that match are
+ * several in any list. In a batch the target answers for each on its own.
  */
 static void
-judge_found(const struct scene *scene, const struct probe *probe, struct reading *reading)
+judge_list(struct found *found, struct reading *reading)
 {
-	struct listing listing = { 0 };
-	bool declared = probe->complete.count > 0 || probe->full > 0;
-	bool cut, empty;
+	const struct listing *listing = &found->listing;
+	bool alone;
 
-	list_answer(scene, probe, &listing);
-	if (!listing.readable) {
+	list_pages(found);
+	reading->items = listing->ours.items;
+	reading->items_count = listing->ours.count;
+	reading->skipped = listing->skipped.items;
+	reading->skipped_count = listing->skipped.count;
+	alone = listing->ours.count < 2;
+	if (listing->unreadable)
 		set_no_evidence(reading, REASON_INCOMPLETE);
-		return;
-	}
-	cut = is_cut_off(scene, probe, &listing);
-	empty = listing.elements == 0;
-	reading->items_count = keep_ours(scene, probe, &listing);
-	reading->items = listing.items;
-	if (reading->items_count == 0 && !cut && (declared || empty))
-		reading->kind = READING_ABSENT;
-	else if (reading->items_count == 0 || (reading->items_count == 1 && cut))
+	else if (listing->ours.count + listing->skipped.count == 0)
+		judge_nothing(found, reading);
+	else if (found->cut && alone && found->answer->probe->batch_max == 0)
 		set_no_evidence(reading, REASON_INCOMPLETE);
 }
 
-/* Applies the target's and the probe's rules. */
 static void
-judge_answer(const struct scene *scene, const struct target_rules *rules, struct reading *reading)
+judge_found(const struct answer *answer, const struct scene *scene, struct reading *reading)
 {
-	const struct probe *probe = reading->probe;
+	struct found found = { .answer = answer, .scene = *scene };
+
+	found.cut = !paging_next(scene->arena, answer, &reading->next);
+	if (reading->next != NULL)
+		set_no_evidence(reading, REASON_INCOMPLETE); /* not before that page came */
+	else
+		judge_list(&found, reading);
+}
+
+/*
+ * Applies the target's and the probe's rules to the last page. Those before it were found, or it
+ * would not have been asked for; what is no such page leaves the list unfinished.
+ */
+static void
+judge_page(const struct answer *answer, const struct scene *scene, struct reading *reading)
+{
+	const struct target_rules *rules = answer->rules;
+	const struct probe *probe = answer->probe;
 	const struct response *response = scene->response;
 	enum reason body =
 		probe->method == METHOD_HEAD ? REASON_COUNT : reason_of_fault(response->unparsed);
@@ -288,7 +289,9 @@ judge_answer(const struct scene *scene, const struct target_rules *rules, struct
 	else if (reading->kind == READING_FOUND && body != REASON_COUNT)
 		set_no_evidence(reading, body);
 	else if (reading->kind == READING_FOUND)
-		judge_found(scene, probe, reading);
+		judge_found(answer, scene, reading);
+	else if (answer->count > 1)
+		set_no_evidence(reading, REASON_INCOMPLETE);
 }
 
 static void
@@ -334,6 +337,6 @@ reading_judge(struct arena *arena, const struct answer *answer)
 	else if (reason_of_status(last->response->status) != REASON_COUNT)
 		set_no_evidence(reading, reason_of_status(last->response->status));
 	else
-		judge_answer(&scene, answer->rules, reading);
+		judge_page(answer, &scene, reading);
 	return reading;
 }

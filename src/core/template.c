@@ -150,14 +150,31 @@ parse_time(const struct placeholder *of, const char *rest, struct template_part 
 		of->text, bar + 1);
 }
 
+/* Behind "batch|": what stands between the values of the operations. */
+static bool
+parse_batch(const struct placeholder *of, const char *rest, struct template_part *part)
+{
+	static const char join[] = "join ";
+
+	if (strncmp(rest, join, strlen(join)) != 0 || rest[strlen(join)] == '\0')
+		return err_set(
+			of->err, ERR_INVALID,
+			"placeholder \"{%.64s}\": allowed here: {batch|join ,} with the text "
+			"that separates the values",
+			of->text);
+	part->batch_join = rest + strlen(join);
+	return true;
+}
+
 static bool
 parse_placeholder(const struct placeholder *of, struct template_part *part)
 {
+	static const char batch[] = "batch|";
 	size_t word = span_word(of->text);
 	const char *rest = of->text + word;
 
-	if (strncmp(of->text, "batch|", 6) == 0)
-		return err_set(of->err, ERR_INVALID, "\"{%.64s}\" is not supported yet", of->text);
+	if (strncmp(of->text, batch, strlen(batch)) == 0)
+		return parse_batch(of, of->text + strlen(batch), part);
 	if (!operation_field_from_name(of->text, word, &part->field))
 		return err_set(
 			of->err, ERR_INVALID,
@@ -268,7 +285,7 @@ template_part_value(const struct scene *scene, const struct template_part *part,
 {
 	const char *text;
 
-	if (scene->op == NULL)
+	if (scene->op == NULL || part->batch_join != NULL)
 		return false;
 	if (part->field == OP_EXPECTED)
 		return expected_value(scene, part->expected, ret_text, ret_len);
