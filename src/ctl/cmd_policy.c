@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * reconcilectl policy check FILE...: loads each policy or target file alone and says what is wrong.
+ * policy test is in a file of its own.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "policy.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/config/config.h"
 #include "reconciled/config/problems.h"
@@ -46,9 +47,8 @@ put_json(struct strbuf *json, const char *file, bool ok, const struct problems *
 	strbuf_puts(json, "]}");
 }
 
-/* FILE:LINE:COLUMN: on standard error; what is quoted from the file is made safe to show. */
-static void
-print_problems(const struct problems *problems)
+void
+policy_print_problems(const struct problems *problems)
 {
 	struct strbuf line = { 0 }, clean = { 0 };
 
@@ -78,7 +78,7 @@ check(struct ctl *ctl, const char *file, struct strbuf *json)
 	if (ctl->json) {
 		put_json(json, file, ok, problems);
 	} else {
-		print_problems(problems);
+		policy_print_problems(problems);
 		strbuf_printf(&line, "%s: %s", file, ok ? "ok" : "does not load");
 		screen_line(&ctl->screen, ok ? TONE_GOOD : TONE_BAD, strbuf_text(&line));
 	}
@@ -87,16 +87,22 @@ check(struct ctl *ctl, const char *file, struct strbuf *json)
 	return ok;
 }
 
+static struct {
+	bool tap;
+} options;
+
+static const struct option_spec specs[] = {
+	{ "tap", NULL, option_set_flag, 0, "test: in the Test Anything Protocol" },
+	{ 0 },
+};
+
 static enum ctl_exit
-run(struct ctl *ctl, int argc, char **argv)
+check_all(struct ctl *ctl, int argc, char **argv)
 {
 	struct strbuf json = { 0 };
 	bool ok = true;
 
-	if (strcmp(argv[0], "check") != 0)
-		return ctl_fail(CTL_USAGE, "unknown command \"policy %s\" (there is: policy check)",
-				argv[0]);
-	for (int i = 1; i < argc; i++)
+	for (int i = 0; i < argc; i++)
 		ok = check(ctl, argv[i], &json) && ok;
 	if (ctl->json) {
 		strbuf_puts(&json, "]}");
@@ -106,11 +112,29 @@ run(struct ctl *ctl, int argc, char **argv)
 	return ok ? CTL_DONE : CTL_REFUSED;
 }
 
+static enum ctl_exit
+run(struct ctl *ctl, int argc, char **argv)
+{
+	bool test = strcmp(argv[0], "test") == 0;
+
+	if (!test && strcmp(argv[0], "check") != 0)
+		return ctl_fail(
+			CTL_USAGE,
+			"unknown command \"policy %s\" (there are: policy check, policy test)",
+			argv[0]);
+	if (options.tap && (!test || ctl->json))
+		return ctl_fail(CTL_USAGE, "--tap is for policy test, without --json");
+	return test ? policy_test(ctl, options.tap, argc - 1, argv + 1)
+		    : check_all(ctl, argc - 1, argv + 1);
+}
+
 const struct command command_policy = {
 	.name = "policy",
-	.arguments = "check FILE...",
-	.help = "whether policies and targets load, and what is wrong",
+	.arguments = "check|test FILE...",
+	.help = "whether policies load, and whether they judge as tests say",
 	.arguments_min = 2,
 	.arguments_max = -1,
+	.options = specs,
+	.values = &options,
 	.run = run,
 };
