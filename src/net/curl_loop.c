@@ -125,6 +125,39 @@ count_connections(struct curl_loop *loop, long more)
 			  loop->connections > 0 ? loop->connections : 1L);
 }
 
+static void
+each_text(struct curl_peer *peer, void (*call)(const char **text))
+{
+	struct curl_peer_options *options = &peer->options;
+
+	call(&options->ca_file);
+	call(&options->cert_file);
+	call(&options->key_file);
+	call(&options->key_text);
+	call(&options->unix_socket);
+	call(&options->proxy);
+}
+
+static void
+copy_text(const char **text)
+{
+	if (*text != NULL)
+		*text = xstrdup(*text);
+}
+
+/* One of them is secret. */
+static void
+free_text(const char **text)
+{
+	char *own;
+
+	if (*text == NULL)
+		return;
+	memcpy(&own, text, sizeof(own)); /* ours since copy_text */
+	explicit_bzero(own, strlen(own));
+	free(own);
+}
+
 struct curl_peer *
 curl_peer_create(struct curl_loop *loop, const struct curl_peer_options *options)
 {
@@ -132,9 +165,8 @@ curl_peer_create(struct curl_loop *loop, const struct curl_peer_options *options
 
 	peer->loop = loop;
 	peer->options = *options;
-	peer->options.ca_file = NULL;
 	peer->options.headers = NULL;
-	peer->ca_file = options->ca_file != NULL ? xstrdup(options->ca_file) : NULL;
+	each_text(peer, copy_text);
 	TAILQ_INIT(&peer->running);
 	TAILQ_INIT(&peer->idle);
 	for (size_t i = 0; i < options->headers_count; i++) {
@@ -170,7 +202,7 @@ release_peer(struct curl_peer *peer)
 	}
 	count_connections(peer->loop, -peer->options.connections);
 	wipe(peer->headers);
-	free(peer->ca_file);
+	each_text(peer, free_text);
 	free(peer);
 }
 

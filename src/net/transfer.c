@@ -61,15 +61,56 @@ set_protocol(CURL *easy, const struct curl_peer *peer)
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "reconciled/" RECONCILED_VERSION);
 	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, peer->headers);
+}
+
+/* "" keeps libcurl from looking into the environment. */
+static void
+set_route(CURL *easy, const struct curl_peer_options *options)
+{
+	curl_easy_setopt(easy, CURLOPT_PROXY, options->proxy != NULL ? options->proxy : "");
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	if (options->unix_socket != NULL)
+		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, options->unix_socket);
+}
+
+static void
+set_key(CURL *easy, const struct curl_peer_options *options)
+{
+	/* Borrowed: it lives as long as the peer. */
+	struct curl_blob blob = { .flags = CURL_BLOB_NOCOPY };
+
+	if (options->key_text != NULL) {
+		memcpy(&blob.data, &options->key_text, sizeof(blob.data));
+		blob.len = strlen(options->key_text);
+		curl_easy_setopt(easy, CURLOPT_SSLKEY_BLOB, &blob);
+	} else if (options->key_file != NULL) {
+		curl_easy_setopt(easy, CURLOPT_SSLKEY, options->key_file);
+	}
+}
+
+static void
+set_tls(CURL *easy, const struct curl_peer_options *options)
+{
+	static const long floors[] = {
+		[TLS_FLOOR_DEFAULT] = CURL_SSLVERSION_TLSv1_2,
+		[TLS_FLOOR_1_2] = CURL_SSLVERSION_TLSv1_2,
+		[TLS_FLOOR_1_3] = CURL_SSLVERSION_TLSv1_3,
+	};
+
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-	if (peer->ca_file != NULL)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, peer->ca_file);
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, floors[options->tls_min]);
+	if (options->ca_file != NULL)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+	if (options->cert_file != NULL)
+		curl_easy_setopt(easy, CURLOPT_SSLCERT, options->cert_file);
+	set_key(easy, options);
 }
 
 static void
@@ -100,8 +141,19 @@ transfer_create(struct curl_peer *peer)
 		abort(); /* out of memory */
 	set_callbacks(transfer->easy, transfer);
 	set_protocol(transfer->easy, peer);
+	set_route(transfer->easy, &peer->options);
+	set_tls(transfer->easy, &peer->options);
 	set_limits(transfer->easy, peer);
 	return transfer;
+}
+
+/* Those of the request before; they may hold credentials. */
+static void
+wipe_lines(struct transfer *transfer)
+{
+	if (transfer->lines.len > 0)
+		explicit_bzero(transfer->lines.data, transfer->lines.len);
+	strbuf_reset(&transfer->lines);
 }
 
 void
@@ -109,6 +161,7 @@ transfer_destroy(struct transfer *transfer)
 {
 	curl_easy_cleanup(transfer->easy);
 	answer_finish(&transfer->answer);
+	wipe_lines(transfer);
 	strbuf_finish(&transfer->lines);
 	free(transfer->nodes);
 	free(transfer);
@@ -182,7 +235,7 @@ merge_headers(struct transfer *transfer, const struct transfer_request *request)
 		transfer->nodes = xrealloc(transfer->nodes, most, sizeof(*transfer->nodes));
 		transfer->nodes_size = most;
 	}
-	strbuf_reset(&transfer->lines);
+	wipe_lines(transfer);
 	for (size_t i = 0; i < request->headers_count; i++)
 		strbuf_add(&transfer->lines, request->headers[i], strlen(request->headers[i]) + 1);
 	line = transfer->lines.data;

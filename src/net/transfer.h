@@ -29,8 +29,7 @@ TAILQ_HEAD(transfer_list, transfer);
 
 struct curl_peer {
 	struct curl_loop *loop;
-	struct curl_peer_options options; /* of its pointers only ca_file is kept, as a copy */
-	char *ca_file;
+	struct curl_peer_options options; /* its texts are copies, its headers are below */
 	struct curl_slist *headers;
 	bool unusable;	/* a header of its own would break the request */
 	int delivering; /* callbacks of it on the stack */

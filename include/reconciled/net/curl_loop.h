@@ -33,11 +33,21 @@ enum transfer_fault {
 	TRANSFER_FAILED,    /* anything else on the wire */
 };
 
+enum tls_floor { TLS_FLOOR_DEFAULT, TLS_FLOOR_1_2, TLS_FLOOR_1_3 };
+
 struct curl_peer_options {
 	int connections; /* most at once, also the pool of handles */
 	int64_t connect_timeout_us, total_timeout_us;
 	int64_t max_body_bytes; /* decoded */
 	const char *ca_file;	/* or NULL */
+	/* Our own certificate, PEM: a file; its key in a file or as text (wiped). NULL: none, or for
+	 * the key: in the file of the certificate. */
+	const char *cert_file, *key_file, *key_text;
+	enum tls_floor tls_min;
+	const char *unix_socket; /* spoken to instead of host and port, or NULL */
+	/* URL, or NULL: none. The environment is never looked at. Behind it https is a tunnel, and
+	 * what is sent to the peer never stands in a request to the proxy. */
+	const char *proxy;
 	/* "Name: value" sent with every request, secrets included; copied. With a control character
 	 * in one of them every transfer fails. */
 	const char *const *headers;
