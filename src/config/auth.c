@@ -14,6 +14,7 @@
 #include "reconciled/base/attributes.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/secret.h"
+#include "reconciled/core/signing.h"
 #include "tree.h"
 
 /* It becomes part of a header, where a line end would begin another one. */
@@ -199,7 +200,12 @@ WORDS(encoding_words, encoding_list);
 static void
 decode_sign(struct loading *loading, const struct node *node, void *at, const struct field *field)
 {
-	*(const char **)at = text_decode(loading, node, "a text, with parts like {path}");
+	const char *text = text_decode(loading, node, "a text, with parts like {path}");
+	struct err err = { 0 };
+
+	*(const char **)at = text;
+	if (text && !signing_check(text, &err))
+		complain(loading, node, "%s", err.text);
 }
 
 #define HMAC(member) offsetof(struct auth, hmac.member)

@@ -20,16 +20,82 @@ struct targets {
 };
 
 static const enum auth_scheme schemes[] = {
-	[AUTH_NONE] = AUTH_SCHEME_NONE,
-	[AUTH_BEARER] = AUTH_SCHEME_BEARER,
-	[AUTH_BASIC] = AUTH_SCHEME_BASIC,
-	[AUTH_HEADER] = AUTH_SCHEME_HEADER,
+	[AUTH_NONE] = AUTH_SCHEME_NONE,	    [AUTH_BEARER] = AUTH_SCHEME_BEARER,
+	[AUTH_BASIC] = AUTH_SCHEME_BASIC,   [AUTH_HEADER] = AUTH_SCHEME_HEADER,
+	[AUTH_OAUTH2] = AUTH_SCHEME_OAUTH2, [AUTH_SIGV4] = AUTH_SCHEME_SIGV4,
+	[AUTH_HMAC] = AUTH_SCHEME_HMAC,
 };
+
+static const enum tls_floor floors[] = {
+	[TLS_DEFAULT] = TLS_FLOOR_DEFAULT,
+	[TLS_1_2] = TLS_FLOOR_1_2,
+	[TLS_1_3] = TLS_FLOOR_1_3,
+};
+
+static const enum signing_algorithm algorithms[] = {
+	[HMAC_SHA256] = SIGNING_SHA256,
+	[HMAC_SHA512] = SIGNING_SHA512,
+	[HMAC_SHA1] = SIGNING_SHA1,
+};
+
+static const enum signing_encoding encodings[] = {
+	[HMAC_HEX] = SIGNING_HEX,
+	[HMAC_BASE64] = SIGNING_BASE64,
+};
+
+static const char *
+reveal(const struct secret *secret)
+{
+	return secret ? secret_reveal(secret) : NULL;
+}
+
+static const char *
+value_of(const struct setting *setting)
+{
+	return setting->secret ? secret_reveal(setting->secret) : setting->text;
+}
 
 static const char *
 user_of(const struct auth *auth)
 {
 	return auth->user_secret ? secret_reveal(auth->user_secret) : auth->user;
+}
+
+static struct probe_oauth2
+oauth2_of(const struct oauth2 *oauth2)
+{
+	return (struct probe_oauth2){
+		.token_url = oauth2->token_url,
+		.client_id = value_of(&oauth2->client_id),
+		.client_secret = value_of(&oauth2->client_secret),
+		.refresh_token = value_of(&oauth2->refresh_token),
+		.scope = oauth2->scope,
+		.in_body = oauth2->style == OAUTH2_BODY,
+	};
+}
+
+static struct probe_sigv4
+sigv4_of(const struct sigv4 *sigv4)
+{
+	return (struct probe_sigv4){
+		.region = sigv4->region,
+		.service = sigv4->service,
+		.access_key = value_of(&sigv4->access_key),
+		.secret_key = value_of(&sigv4->secret_key),
+		.session_token = value_of(&sigv4->session_token),
+	};
+}
+
+static struct probe_hmac
+hmac_of(const struct hmac_auth *hmac)
+{
+	return (struct probe_hmac){
+		.rule = { .algorithm = algorithms[hmac->algorithm],
+			  .encoding = encodings[hmac->encoding],
+			  .sign = hmac->sign },
+		.key = value_of(&hmac->key),
+		.header = hmac->header,
+	};
 }
 
 static struct probe_target *
@@ -41,10 +107,19 @@ add(struct probe_engine *engine, const struct target *target)
 		.auth = schemes[target->auth.kind],
 		.auth_header = target->auth.header,
 		.auth_user = user_of(&target->auth),
-		.auth_secret = target->auth.secret ? secret_reveal(target->auth.secret) : NULL,
+		.auth_secret = reveal(target->auth.secret),
+		.oauth2 = oauth2_of(&target->auth.oauth2),
+		.sigv4 = sigv4_of(&target->auth.sigv4),
+		.hmac = hmac_of(&target->auth.hmac),
 		.headers = target->headers,
 		.headers_count = target->headers_count,
 		.ca_file = target->tls_ca,
+		.cert_file = target->tls_cert,
+		.key_file = target->tls_key,
+		.key_text = reveal(target->tls_key_secret),
+		.tls_min = floors[target->tls_min],
+		.unix_socket = target->socket,
+		.proxy = target->proxy,
 		.connect_timeout_us = target->connect_timeout_us,
 		.total_timeout_us = target->total_timeout_us,
 		.max_body_bytes = target->max_body_bytes,

@@ -67,10 +67,10 @@ plan(struct control *control)
 	control->ask_at_us = control->answered_us + pause;
 }
 
+/* Of a control that was answered. */
 static void
-on_answer(void *owner, const struct reading *reading)
+take(struct control *control, const struct reading *reading)
 {
-	struct control *control = owner;
 	enum control_state seen = reading->kind == READING_FOUND ? CONTROL_FOUND : CONTROL_LOST;
 	bool changed = control->known ? seen != control->state : seen == CONTROL_LOST;
 
@@ -82,6 +82,26 @@ on_answer(void *owner, const struct reading *reading)
 	if (changed)
 		report_change(control, reading);
 	control->settled(control->owner, reading);
+}
+
+/* Between pages, and with a new login, it keeps its slot: it is one question in minutes. */
+static void
+on_page(void *owner, enum http_outcome outcome)
+{
+	struct control *control = owner;
+	const struct reading *reading;
+
+	if (outcome == HTTP_AGAIN) {
+		http_start(control->peer, &control->query);
+		return;
+	}
+	reading = http_reading(&control->query, control->arena, NULL);
+	if (reading->next == NULL) {
+		take(control, reading);
+		return;
+	}
+	control->query.page = *reading->next;
+	http_start(control->peer, &control->query);
 }
 
 static bool
@@ -101,10 +121,9 @@ control_step(struct control *control)
 	control->asking = true;
 	control->began_us = clock_monotonic_us();
 	arena_reset(control->arena);
-	control->query = (struct http_query){ .arena = control->arena,
-					      .probe = control->probe,
-					      .done = on_answer,
-					      .owner = control };
+	control->query = (struct http_query){
+		.arena = control->arena, .probe = control->probe, .done = on_page, .owner = control
+	};
 	http_start(control->peer, &control->query);
 }
 

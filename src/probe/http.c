@@ -1,89 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything sent goes to the target's base: the address is base, path and query put one after the
- * other, and a path that would climb out is not sent. Redirects are not followed (net), so that
- * credentials reach this origin only.
+ * Everything sent goes below the target's base, see address.h. Redirects are not followed (net), so
+ * that credentials reach this origin only.
  */
 #include "http.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include <openssl/evp.h>
-
+#include "address.h"
+#include "lines.h"
+#include "login.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/log.h"
-#include "reconciled/base/strbuf.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/net/curl_loop.h"
 
 struct http_peer {
 	struct curl_peer *curl;
 	const struct target_rules *rules;
-	const char *base;
-	struct strbuf url; /* reused from request to request */
+	struct origin origin;
+	struct login *login;
+	struct lines lines; /* of one request, reused */
 };
-
-/* Lines under construction; they hold credentials and are wiped. */
-struct lines {
-	char **text;
-	size_t count;
-};
-
-static void
-lines_add(struct lines *lines, const char *name, const char *prefix, const char *value)
-{
-	struct strbuf line = { 0 };
-
-	strbuf_printf(&line, "%s: %s%s", name, prefix, value);
-	lines->text = xrealloc(lines->text, lines->count + 1, sizeof(*lines->text));
-	lines->text[lines->count++] = strbuf_take(&line);
-}
-
-static void
-lines_finish(struct lines *lines)
-{
-	for (size_t i = 0; i < lines->count; i++) {
-		explicit_bzero(lines->text[i], strlen(lines->text[i]));
-		free(lines->text[i]);
-	}
-	free(lines->text);
-}
-
-static void
-add_basic(struct lines *lines, const char *user, const char *password)
-{
-	struct strbuf plain = { 0 };
-	unsigned char *coded;
-
-	strbuf_printf(&plain, "%s:%s", user, password);
-	coded = xcalloc(plain.len / 3 * 4 + 8, 1);
-	EVP_EncodeBlock(coded, (const unsigned char *)plain.data, (int)plain.len);
-	lines_add(lines, "authorization", "Basic ", (const char *)coded);
-	explicit_bzero(coded, plain.len / 3 * 4 + 8);
-	explicit_bzero(plain.data, plain.len);
-	free(coded);
-	strbuf_finish(&plain);
-}
-
-static void
-add_credentials(struct lines *lines, const struct probe_target_options *options)
-{
-	switch (options->auth) {
-	case AUTH_SCHEME_NONE:
-		break;
-	case AUTH_SCHEME_BEARER:
-		lines_add(lines, "authorization", "Bearer ", options->auth_secret);
-		break;
-	case AUTH_SCHEME_BASIC:
-		add_basic(lines, options->auth_user, options->auth_secret);
-		break;
-	case AUTH_SCHEME_HEADER:
-		lines_add(lines, options->auth_header, "", options->auth_secret);
-		break;
-	}
-}
 
 static bool
 is_given(const struct probe_target_options *options, const char *name)
@@ -103,26 +44,39 @@ add_headers(struct lines *lines, const struct probe_target_options *options)
 		lines_add(lines, options->headers[i].name, "", options->headers[i].value);
 }
 
+static struct curl_peer_options
+peer_options(const struct probe_target_options *options)
+{
+	return (struct curl_peer_options){
+		.connections = options->concurrent,
+		.connect_timeout_us = options->connect_timeout_us,
+		.total_timeout_us = options->total_timeout_us,
+		.max_body_bytes = options->max_body_bytes,
+		.ca_file = options->ca_file,
+		.cert_file = options->cert_file,
+		.key_file = options->key_file,
+		.key_text = options->key_text,
+		.tls_min = options->tls_min,
+		.unix_socket = options->unix_socket,
+		.proxy = options->proxy,
+	};
+}
+
 struct http_peer *
 http_peer_create(struct curl_loop *curl, const struct probe_target_options *options)
 {
 	struct http_peer *peer = xcalloc(1, sizeof(*peer));
+	struct curl_peer_options of_curl = peer_options(options);
 	struct lines lines = { 0 };
 
-	add_headers(&lines, options);
-	add_credentials(&lines, options);
 	peer->rules = options->rules;
-	peer->base = options->base;
-	peer->curl =
-		curl_peer_create(curl, &(struct curl_peer_options){
-					       .connections = options->concurrent,
-					       .connect_timeout_us = options->connect_timeout_us,
-					       .total_timeout_us = options->total_timeout_us,
-					       .max_body_bytes = options->max_body_bytes,
-					       .ca_file = options->ca_file,
-					       .headers = (const char *const *)lines.text,
-					       .headers_count = lines.count,
-				       });
+	origin_init(&peer->origin, options->base);
+	peer->login = login_create(curl, options, &of_curl);
+	add_headers(&lines, options);
+	login_add_fixed(peer->login, &lines);
+	of_curl.headers = (const char *const *)lines.text;
+	of_curl.headers_count = lines.count;
+	peer->curl = curl_peer_create(curl, &of_curl);
 	lines_finish(&lines);
 	return peer;
 }
@@ -133,93 +87,46 @@ http_peer_destroy(struct http_peer *peer)
 	if (peer == NULL)
 		return;
 	curl_peer_destroy(peer->curl);
-	strbuf_finish(&peer->url);
+	login_destroy(peer->login);
+	lines_finish(&peer->lines);
 	free(peer);
 }
 
-/* Length of a "." at the text, plain or percent-encoded; 0: none. */
-static size_t
-dot(const char *text)
+void
+http_peer_inherit(struct http_peer *peer, const struct http_peer *before)
 {
-	if (*text == '.')
-		return 1;
-	return strncasecmp(text, "%2e", 3) == 0 ? 3 : 0;
+	login_inherit(peer->login, before->login);
 }
 
+/* False: it must not be sent. */
 static bool
-is_dot_segment(const char *segment)
-{
-	size_t first = dot(segment), second;
-
-	if (first == 0)
-		return false;
-	second = dot(segment + first);
-	return strchr("/", segment[first + second]) != NULL;
-}
-
-static bool
-stays_below(const struct request *request)
-{
-	if (request->path[0] != '/' || strpbrk(request->path, "?#\\") != NULL)
-		return false;
-	for (const char *slash = request->path; slash != NULL; slash = strchr(slash + 1, '/'))
-		if (is_dot_segment(slash + 1))
-			return false;
-	return request->query == NULL || strchr(request->query, '#') == NULL;
-}
-
-/* "" when it may not be sent; net reports that like any other request that fails. */
-static const char *
-address(struct http_peer *peer, const struct http_query *query)
+find_address(const struct http_query *query, struct address *ret_address)
 {
 	const struct request *request = query->request;
+	const struct http_peer *peer = query->peer;
+	bool below;
 
-	if (!stays_below(request)) {
-		log_error("request not sent, its path leaves the base of the target",
+	if (request->link != NULL)
+		below = query->url != NULL &&
+			address_follow(query->arena, &peer->origin, query->url, request->link,
+				       ret_address);
+	else
+		below = address_of(query->arena, &peer->origin, request, ret_address);
+	if (!below)
+		log_error(request->link != NULL
+				  ? "next page not asked, its link leaves the base of the target"
+				  : "request not sent, its path leaves the base of the target",
 			  F_STR("target", peer->rules->target), F_STR("probe", query->probe->name));
-		return "";
-	}
-	strbuf_reset(&peer->url);
-	strbuf_puts(&peer->url, peer->base);
-	strbuf_puts(&peer->url, request->path);
-	if (request->query != NULL && request->query[0] != '\0') {
-		strbuf_putc(&peer->url, '?');
-		strbuf_puts(&peer->url, request->query);
-	}
-	return strbuf_text(&peer->url);
+	return below;
 }
 
-static const char *
-header_line(struct arena *arena, const char *name, const char *value)
-{
-	size_t name_len = strlen(name), value_len = strlen(value);
-	char *line = arena_alloc(arena, name_len + 2 + value_len + 1);
-
-	memcpy(line, name, name_len);
-	memcpy(line + name_len, ": ", 2);
-	memcpy(line + name_len + 2, value, value_len);
-	return line;
-}
-
-static const char *const *
-header_lines(struct arena *arena, const struct request *request, size_t *ret_count)
-{
-	size_t count = 0;
-	const char **lines = arena_array(arena, const char *, request->headers_count + 1);
-
-	for (size_t i = 0; i < request->headers_count; i++)
-		lines[count++] =
-			header_line(arena, request->headers[i].name, request->headers[i].value);
-	if (request->body != NULL && request->content_type != NULL)
-		lines[count++] = header_line(arena, "content-type", request->content_type);
-	*ret_count = count;
-	return lines;
-}
-
-static const enum transfer_method methods[] = {
-	[METHOD_GET] = TRANSFER_GET,
-	[METHOD_HEAD] = TRANSFER_HEAD,
-	[METHOD_POST] = TRANSFER_POST,
+static const struct {
+	enum transfer_method method;
+	const char *name;
+} methods[] = {
+	[METHOD_GET] = { TRANSFER_GET, "GET" },
+	[METHOD_HEAD] = { TRANSFER_HEAD, "HEAD" },
+	[METHOD_POST] = { TRANSFER_POST, "POST" },
 };
 
 static const enum reason reasons[] = {
@@ -262,73 +169,203 @@ copy_response(struct arena *arena, const struct transfer_result *result)
 	return response;
 }
 
-static const struct reading *
-judge(const struct http_query *query, const struct response *response)
+/* The last page is this one. */
+static void
+keep_page(struct http_query *query, struct response *response)
 {
-	struct exchange *page = arena_new(query->arena, struct exchange);
-	const struct answer answer = { .rules = query->peer->rules,
-				       .probe = query->probe,
-				       .op = query->op,
-				       .pages = page,
-				       .count = 1 };
+	size_t index = (size_t)query->page.index;
+	struct exchange *pages = arena_array(query->arena, struct exchange, index + 1);
 
-	*page = (struct exchange){ query->request, response };
-	return reading_judge(query->arena, &answer);
+	assert(index <= query->pages_count);
+	response_read(query->arena, query->probe, response);
+	response->body = NULL; /* the bytes belong to the transfer */
+	for (size_t i = 0; i < index; i++)
+		pages[i] = query->pages[i];
+	pages[index] = (struct exchange){ query->request, response };
+	query->pages = pages;
+	query->pages_count = index + 1;
 }
 
-static const struct request *
-render(const struct http_query *query)
+static void
+keep_fault(struct http_query *query, enum reason reason)
 {
-	const struct question question = { .probe = query->probe,
-					   .ops = &query->op,
-					   .ops_count = query->op != NULL };
+	struct response *response = arena_new(query->arena, struct response);
 
-	return request_render(query->arena, &question);
+	*response = (struct response){ .fault = reason };
+	keep_page(query, response);
+}
+
+/* A token that the target does not take is replaced once; before the answer is judged, as nothing
+ * of it is about the question. */
+static bool
+is_worth_a_login(struct http_query *query, const struct transfer_result *result)
+{
+	if (result->fault != TRANSFER_OK || result->status != 401 || query->login_renewed)
+		return false;
+	return login_refused(query->peer->login, query->login_number);
 }
 
 static void
 on_transfer(void *owner, const struct transfer_result *result)
 {
 	struct http_query *query = owner;
-	struct response *response = copy_response(query->arena, result);
+	struct response *response;
 
-	response_read(query->arena, query->probe, response);
-	response->body = NULL; /* the bytes belong to the transfer */
 	query->transfer = NULL;
-	query->done(query->owner, judge(query, response));
+	if (is_worth_a_login(query, result)) {
+		query->login_renewed = true;
+		query->done(query->owner, HTTP_AGAIN);
+		return;
+	}
+	response = copy_response(query->arena, result);
+	if (query->strays && query->request->link != NULL)
+		response->fault = REASON_INCOMPLETE; /* there is more, and we do not go there */
+	keep_page(query, response);
+	query->done(query->owner, HTTP_ANSWERED);
+}
+
+static void
+render(struct http_query *query)
+{
+	const struct question question = { .probe = query->probe,
+					   .ops = query->ops,
+					   .ops_count = query->ops_count,
+					   .page = query->page };
+
+	query->request = request_render(query->arena, &question);
+}
+
+static const char *
+header_line(struct arena *arena, const char *name, const char *value)
+{
+	size_t name_len = strlen(name), value_len = strlen(value);
+	char *line = arena_alloc(arena, name_len + 2 + value_len + 1);
+
+	memcpy(line, name, name_len);
+	memcpy(line + name_len, ": ", 2);
+	memcpy(line + name_len + 2, value, value_len);
+	return line;
+}
+
+/* What the question says, and what the login adds, which does not go into the arena. */
+static const char *const *
+header_lines(const struct http_query *query, size_t *ret_count)
+{
+	const struct request *request = query->request;
+	const struct lines *login = &query->peer->lines;
+	size_t count = 0;
+	const char **lines =
+		arena_array(query->arena, const char *, request->headers_count + 1 + login->count);
+
+	for (size_t i = 0; i < request->headers_count; i++)
+		lines[count++] = header_line(query->arena, request->headers[i].name,
+					     request->headers[i].value);
+	if (request->body != NULL && request->content_type != NULL)
+		lines[count++] = header_line(query->arena, "content-type", request->content_type);
+	for (size_t i = 0; i < login->count; i++)
+		lines[count++] = login->text[i];
+	*ret_count = count;
+	return lines;
+}
+
+static void
+sign(struct http_query *query, const struct address *address)
+{
+	const struct request *request = query->request;
+	const struct outgoing out = {
+		.method = methods[request->method].name,
+		.host = query->peer->origin.host,
+		.path = address->path,
+		.query = address->query,
+		.headers = request->headers,
+		.headers_count = request->headers_count,
+		.content_type = request->body != NULL ? request->content_type : NULL,
+		.body = request->body != NULL ? request->body : "",
+		.body_len = request->body_len,
+	};
+
+	query->login_number = login_sign(query->peer->login, &out, &query->peer->lines);
+}
+
+/* An empty address fails in the loop like any other request that cannot be sent. */
+static void
+send_request(struct http_query *query)
+{
+	struct http_peer *peer = query->peer;
+	const struct request *request = query->request;
+	struct address address = { .url = "" };
+	struct transfer_request sent = { .method = methods[request->method].method,
+					 .body = request->body,
+					 .body_len = request->body_len };
+
+	query->strays = !find_address(query, &address);
+	if (!query->strays)
+		sign(query, &address);
+	if (query->probe->pages.kind == PAGING_LINK)
+		query->url = address.url;
+	sent.url = address.url;
+	sent.headers = header_lines(query, &sent.headers_count);
+	query->transfer = transfer_start(peer->curl, &sent, on_transfer, query);
+	lines_reset(&peer->lines);
+}
+
+static void
+on_token(void *owner, enum reason fault)
+{
+	struct http_query *query = owner;
+
+	query->waits = false;
+	if (fault == REASON_COUNT && !login_is_ready(query->peer->login))
+		fault = REASON_TRANSPORT; /* it was not valid for long enough to be used */
+	if (fault == REASON_COUNT) {
+		send_request(query);
+		return;
+	}
+	keep_fault(query, fault);
+	query->done(query->owner, HTTP_ANSWERED);
 }
 
 void
 http_start(struct http_peer *peer, struct http_query *query)
 {
-	struct transfer_request sent = { 0 };
-
 	query->peer = peer;
-	query->request = render(query);
-	sent.method = methods[query->request->method];
-	sent.url = address(peer, query);
-	sent.headers = header_lines(query->arena, query->request, &sent.headers_count);
-	sent.body = query->request->body;
-	sent.body_len = query->request->body_len;
-	query->transfer = transfer_start(peer->curl, &sent, on_transfer, query);
+	render(query);
+	query->waits = !login_is_ready(peer->login);
+	if (!query->waits) {
+		send_request(query);
+		return;
+	}
+	query->waiter = (struct token_waiter){ .done = on_token, .owner = query };
+	login_wait(peer->login, &query->waiter);
+}
+
+void
+http_leave(struct http_peer *peer, struct http_query *query, enum reason reason)
+{
+	query->peer = peer;
+	render(query);
+	keep_fault(query, reason);
 }
 
 const struct reading *
-http_unasked(struct http_peer *peer, struct http_query *query, enum reason reason)
+http_reading(const struct http_query *query, struct arena *arena, const struct operation *op)
 {
-	struct response *response = arena_new(query->arena, struct response);
+	const struct answer answer = { .rules = query->peer->rules,
+				       .probe = query->probe,
+				       .op = op,
+				       .pages = query->pages,
+				       .count = query->pages_count };
 
-	*response = (struct response){ .fault = reason };
-	query->peer = peer;
-	query->request = render(query);
-	response_read(query->arena, query->probe, response);
-	return judge(query, response);
+	return reading_judge(arena, &answer);
 }
 
 void
 http_cancel(struct http_query *query)
 {
+	if (query->waits)
+		login_unwait(query->peer->login, &query->waiter);
 	if (query->transfer != NULL)
 		transfer_cancel(query->transfer);
+	query->waits = false;
 	query->transfer = NULL;
 }

@@ -11,14 +11,12 @@
 
 #include <event2/event_struct.h>
 
+#include "asking.h"
 #include "control.h"
 #include "gate.h"
-#include "http.h"
 #include "reconciled/probe/engine.h"
-#include "retry.h"
 #include "standstill.h"
 
-TAILQ_HEAD(run_list, probe_run);
 TAILQ_HEAD(target_list, probe_target);
 
 struct probe_engine {
@@ -42,9 +40,9 @@ struct probe_target {
 	struct gate gate;
 	struct control control;
 	/* held: waiting to be asked, for the first time or again */
-	struct run_list running, held, idle;
-	int delivering; /* callbacks of it on the stack */
-	bool wanted;	/* somebody found nothing free */
+	struct asking_list running, held, idle;
+	struct run_list idle_runs;
+	bool wanted; /* somebody found nothing free */
 	struct event timer;
 	int64_t timer_at_us; /* 0: not armed */
 };
@@ -52,6 +50,15 @@ struct probe_target {
 struct probe_target *target_create(struct probe_engine *engine,
 				   const struct probe_target_options *options);
 void target_destroy(struct probe_target *target);
+
+/* After an answer, from the loop: control, what is held, who waits for a slot, the timer. */
+void target_step(struct probe_target *target);
+
+/* Each answer is told to whoever counts them. */
+void target_tell(const struct probe_target *target, const struct reading *reading);
+
+/* target_step not later than then. */
+void target_alarm(struct probe_target *target, int64_t at_us, int64_t now_us);
 
 /* From the loop, soon: looks again at what is held and what is wanted. */
 void target_wake(struct probe_target *target);

@@ -425,7 +425,8 @@ may_serve(const struct source *source, size_t i)
 	const struct lane *lane = &source->lanes[i];
 
 	return lane->state == LANE_SERVING && (lane->share.count > 0 || !is_single(source)) &&
-	       fairness_allows(source->fairness, i) && probe_target_free(lane->type->target) > 0;
+	       fairness_allows(source->fairness, i) &&
+	       probe_target_room(lane->type->target, lane->type->policy) > 0;
 }
 
 bool

@@ -10,16 +10,15 @@
 #include <stdint.h>
 
 #include "reconciled/core/classify.h"
+#include "reconciled/net/curl_loop.h"
+#include "reconciled/probe/login.h"
 
 struct arena;
-struct curl_loop;
 struct event_base;
 
 struct probe_engine;
 struct probe_target; /* a target inside the engine */
 struct probe_run;    /* one probe under way */
-
-enum auth_scheme { AUTH_SCHEME_NONE, AUTH_SCHEME_BEARER, AUTH_SCHEME_BASIC, AUTH_SCHEME_HEADER };
 
 /* What the engine must know of a target. What it points to is borrowed for the engine's life; the
  * texts may be secret. */
@@ -30,9 +29,15 @@ struct probe_target_options {
 	const char *auth_header; /* HEADER: name */
 	const char *auth_user;	 /* BASIC */
 	const char *auth_secret;
+	struct probe_oauth2 oauth2;
+	struct probe_sigv4 sigv4;
+	struct probe_hmac hmac;
 	const struct header *headers;
 	size_t headers_count;
-	const char *ca_file;
+	/* As in curl_peer_options. */
+	const char *ca_file, *cert_file, *key_file, *key_text;
+	enum tls_floor tls_min;
+	const char *unix_socket, *proxy;
 	int64_t connect_timeout_us, total_timeout_us;
 	int64_t max_body_bytes;
 	int concurrent;
@@ -47,9 +52,9 @@ struct probe_target_options {
 	int64_t breaker_open_us;
 };
 
-/* One question. Everything is borrowed until done was called or the run was cancelled. In the
- * response of the reading, headers and tree are in the arena; body is NULL, its bytes were the
- * connection's. */
+/* One question about one operation. Everything is borrowed until done was called or the run was
+ * cancelled. In the responses of the reading, headers and tree are in the arena, or in one that it
+ * holds; body is NULL, its bytes were the connection's. */
 struct probe_question {
 	struct arena *arena; /* the reading is made in it */
 	const struct probe *probe;
@@ -77,6 +82,10 @@ struct probe_target *probe_engine_add(struct probe_engine *engine,
 /* How many more probes of this target may be started now. Asking shows need: a control without a
  * recent answer is asked now, and there are 0 until it answered. */
 int probe_target_free(struct probe_target *target);
+
+/* The same for operations of a policy, of which one question may ask about several (batch): as many
+ * as there are free slots, times the most that one question takes. */
+int probe_target_room(struct probe_target *target, const struct policy *policy);
 
 /* One of how many equal parts of the target's limits is ours; parts 0: none. Whole targets (part 0
  * of 1) from the start. What is under way beyond a smaller part runs to its end. The caller sees to
@@ -112,8 +121,10 @@ void probe_engine_on_answered(struct probe_engine *engine, probe_answered_fn *an
 typedef void probe_ready_fn(void *owner, struct probe_target *target);
 void probe_engine_on_ready(struct probe_engine *engine, probe_ready_fn *ready, void *owner);
 
-/* Needs a free slot, or is called from inside done; there it waits its turn where the rate or a
- * pause of up to retry_max_us holds it back. Cannot fail: what goes wrong is a reading. */
+/* Needs a free slot or, with a batch, room; without one, or from inside done, it waits its turn
+ * where slots, the rate, or a pause of up to retry_max_us hold it back. A probe with a batch is sent
+ * when the batch is full, or after a moment in which others may join. Cannot fail: what goes wrong
+ * is a reading. */
 struct probe_run *probe_start(struct probe_target *target, const struct probe_question *question,
 			      probe_done_fn *done, void *owner);
 void probe_cancel(struct probe_run *run); /* done will not be called */
