@@ -134,16 +134,26 @@ decode_scope_word(struct loading *loading, const struct node *node, void *at,
 		*(const char **)at = text;
 }
 
+static const struct shape user_shape = {
+	.kind = SHAPE_SCALAR,
+	.pattern = "^([^:]*$|(credential|file|env):.)",
+	.min = 1,
+};
+static const struct shape scope_shape = { .kind = SHAPE_SCALAR, .pattern = "^[a-z0-9-]+$" };
+
 static const struct field basic_fields[] = {
-	{ "user", 0, OWN(decode_user), .required = true, .help = "name or secret" },
-	{ "password", 0, OWN(decode_secret), .required = true, .help = "a secret" },
+	{ "user", 0, OWN(decode_user), .shape = &user_shape, .required = true,
+	  .help = "name or secret" },
+	{ "password", 0, OWN(decode_secret), .shape = &shape_secret, .required = true,
+	  .help = "a secret" },
 };
 TABLE(basic_table, basic_fields);
 
 static const struct field header_fields[] = {
-	{ "name", offsetof(struct auth, header), OWN(decode_header_name), .required = true,
-	  .help = "name of the header" },
-	{ "value", 0, OWN(decode_secret), .required = true, .help = "a secret" },
+	{ "name", offsetof(struct auth, header), OWN(decode_header_name),
+	  .shape = &shape_header_name, .required = true, .help = "name of the header" },
+	{ "value", 0, OWN(decode_secret), .shape = &shape_secret, .required = true,
+	  .help = "a secret" },
 };
 TABLE(header_table, header_fields);
 
@@ -158,29 +168,31 @@ WORDS(style_words, style_list);
 static const struct field oauth2_fields[] = {
 	{ "token_url", OAUTH2(token_url), TEXT(NULL), .required = true,
 	  .help = "where tokens are given: a path below base, or a whole URL" },
-	{ "client_id", OAUTH2(client_id), OWN(decode_open_setting), .required = true,
-	  .help = "name or secret" },
-	{ "client_secret", OAUTH2(client_secret), OWN(decode_secret_setting), .help = "A secret." },
+	{ "client_id", OAUTH2(client_id), OWN(decode_open_setting), .shape = &shape_text,
+	  .required = true, .help = "name or secret" },
+	{ "client_secret", OAUTH2(client_secret), OWN(decode_secret_setting),
+	  .shape = &shape_secret, .help = "A secret." },
 	{ "scope", OAUTH2(scope), TEXT(NULL), .help = "What the token is asked for." },
 	{ "style", OAUTH2(style), WORD(style_words, OAUTH2_BASIC),
 	  .help = "Where id and secret stand in the question." },
 	{ "refresh_token", OAUTH2(refresh_token), OWN(decode_secret_setting),
-	  .help = "A secret: asks for tokens by it." },
+	  .shape = &shape_secret, .help = "A secret: asks for tokens by it." },
 };
 TABLE(oauth2_table, oauth2_fields);
 
 #define SIGV4(member) offsetof(struct auth, sigv4.member)
 
 static const struct field sigv4_fields[] = {
-	{ "region", SIGV4(region), OWN(decode_scope_word), .required = true,
+	{ "region", SIGV4(region), OWN(decode_scope_word), .shape = &scope_shape, .required = true,
 	  .help = "region of the service" },
-	{ "service", SIGV4(service), OWN(decode_scope_word), .required = true,
-	  .help = "name of the service, like s3" },
-	{ "access_key", SIGV4(access_key), OWN(decode_open_setting), .required = true,
-	  .help = "name or secret" },
-	{ "secret_key", SIGV4(secret_key), OWN(decode_secret_setting), .required = true,
-	  .help = "a secret" },
-	{ "session_token", SIGV4(session_token), OWN(decode_secret_setting), .help = "A secret." },
+	{ "service", SIGV4(service), OWN(decode_scope_word), .shape = &scope_shape,
+	  .required = true, .help = "name of the service, like s3" },
+	{ "access_key", SIGV4(access_key), OWN(decode_open_setting), .shape = &shape_text,
+	  .required = true, .help = "name or secret" },
+	{ "secret_key", SIGV4(secret_key), OWN(decode_secret_setting), .shape = &shape_secret,
+	  .required = true, .help = "a secret" },
+	{ "session_token", SIGV4(session_token), OWN(decode_secret_setting), .shape = &shape_secret,
+	  .help = "A secret." },
 };
 TABLE(sigv4_table, sigv4_fields);
 
@@ -213,12 +225,14 @@ decode_sign(struct loading *loading, const struct node *node, void *at, const st
 static const struct field hmac_fields[] = {
 	{ "algorithm", HMAC(algorithm), WORD(algorithm_words, HMAC_SHA256),
 	  .help = "Hash of the signature." },
-	{ "key", HMAC(key), OWN(decode_key), .required = true, .help = "a secret" },
+	{ "key", HMAC(key), OWN(decode_key), .shape = &shape_secret, .required = true,
+	  .help = "a secret" },
 	{ "encoding", HMAC(encoding), WORD(encoding_words, HMAC_HEX),
 	  .help = "How the signature is written." },
-	{ "header", HMAC(header), OWN(decode_header_name), .required = true,
-	  .help = "name of the header that carries it" },
-	{ "sign", HMAC(sign), OWN(decode_sign), .required = true, .help = "what is signed" },
+	{ "header", HMAC(header), OWN(decode_header_name), .shape = &shape_header_name,
+	  .required = true, .help = "name of the header that carries it" },
+	{ "sign", HMAC(sign), OWN(decode_sign), .shape = &shape_text, .required = true,
+	  .help = "what is signed" },
 };
 TABLE(hmac_table, hmac_fields);
 
@@ -232,7 +246,8 @@ decode_nested(struct loading *loading, const struct node *node, void *at, const 
 }
 
 static const struct field auth_fields[] = {
-	{ "bearer", 0, OWN(decode_bearer), .help = "A token, as a secret." },
+	{ "bearer", 0, OWN(decode_bearer), .shape = &shape_secret,
+	  .help = "A token, as a secret." },
 	{ "basic", 0, OWN(decode_nested), .min = AUTH_BASIC, .table = &basic_table,
 	  .help = "User and password." },
 	{ "header", 0, OWN(decode_nested), .min = AUTH_HEADER, .table = &header_table,
@@ -245,6 +260,18 @@ static const struct field auth_fields[] = {
 	  .help = "Signatures of the target's own." },
 };
 const struct table auth_table = { auth_fields, ARRAY_LEN(auth_fields) };
+
+static const struct word none_list[] = { { "none", .value = AUTH_NONE } };
+WORDS(none_words, none_list);
+static const struct shape auth_none = { .kind = SHAPE_WORDS, .words = &none_words };
+static const struct shape auth_map = {
+	.kind = SHAPE_TABLE,
+	.table = &auth_table,
+	.min = 1,
+	.max = 1,
+};
+static const struct shape *const auth_either[] = { &auth_none, &auth_map, NULL };
+const struct shape shape_auth = { .kind = SHAPE_EITHER, .either = auth_either };
 
 void
 auth_decode(struct loading *loading, const struct node *node, void *at, const struct field *field)

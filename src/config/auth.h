@@ -8,6 +8,7 @@
 #include "reconciled/config/target.h"
 
 extern const struct table auth_table;
+extern const struct shape shape_auth;
 
 /* Decoder of the field `auth`; at is a struct auth. */
 field_decode_fn auth_decode;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "condition.h"
+#include "condition_shape.h"
 #include "loading.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
@@ -98,17 +99,26 @@ decode_tolerance(struct loading *loading, const struct node *node, void *at,
 		complain_found(loading, node, "a number that is not negative");
 }
 
+static const struct shape tolerance_shape = {
+	.kind = SHAPE_NUMBER,
+	.pattern = "^[+-]?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$",
+};
+static const struct shape operands = { .kind = SHAPE_LIST, .of = &shape_operand, .min = 1 };
+
 static const struct field fields[] = {
-	{ "found", 0, OWN(decode_found), .required = true,
+	{ "found", 0, OWN(decode_found), .shape = &shape_locator, .required = true,
 	  .help = "where the value is in the item" },
-	{ "is", 0, OWN(decode_relation), .min = COMPARE_IS, .help = "The expected value." },
-	{ "one_of", 0, OWN(decode_relation), .min = COMPARE_ONE_OF, .help = "Any of these." },
-	{ "at_least", 0, OWN(decode_relation), .min = COMPARE_AT_LEAST, .help = "This or more." },
+	{ "is", 0, OWN(decode_relation), .shape = &shape_operand, .min = COMPARE_IS,
+	  .help = "The expected value." },
+	{ "one_of", 0, OWN(decode_relation), .shape = &operands, .min = COMPARE_ONE_OF,
+	  .help = "Any of these." },
+	{ "at_least", 0, OWN(decode_relation), .shape = &shape_operand, .min = COMPARE_AT_LEAST,
+	  .help = "This or more." },
 	{ "type", offsetof(struct draft, type), WORD(type_words, COMPARE_TEXT),
 	  .help = "How values are compared." },
-	{ "fold", 0, OWN(decode_fold_option),
+	{ "fold", 0, OWN(decode_fold_option), .shape = &shape_fold,
 	  .help = "Differences in spelling that do not count." },
-	{ "tolerance", 0, OWN(decode_tolerance),
+	{ "tolerance", 0, OWN(decode_tolerance), .shape = &tolerance_shape,
 	  .help = "Largest difference that still is equal." },
 	{ "order", offsetof(struct draft, order), WORD(order_words, VERSION_INTEGER),
 	  .help = "How versions follow each other." },
@@ -122,6 +132,23 @@ static const struct field fields[] = {
 	{ "encoding", 0, LATER },
 };
 const struct table comparison_table = { fields, ARRAY_LEN(fields) };
+
+static const char *const relations[] = { "is", "one_of", "at_least", NULL };
+static const struct shape_option shape_options[] = {
+	NEEDS_VALUE("fold", "type", "text"),
+	NEEDS_VALUE("tolerance", "type", "number"),
+	NEEDS_VALUE("order", "type", "version"),
+	NEEDS_VALUE("at_least", "type", "number", "version"),
+};
+static const struct shape comparison_shape = {
+	.name = "comparison",
+	.kind = SHAPE_TABLE,
+	.table = &comparison_table,
+	.one_of = relations,
+	.options = shape_options,
+	.options_count = ARRAY_LEN(shape_options),
+};
+const struct shape shape_comparisons = { .kind = SHAPE_MAP, .of = &comparison_shape, .min = 1 };
 
 /* Options and the type that has them. */
 static const struct {

@@ -7,6 +7,7 @@
 #include "field.h"
 
 extern const struct table comparison_table;
+extern const struct shape shape_comparisons;
 
 /* Decoder of the field: at is a struct policy. */
 void compare_decode(struct loading *loading, const struct node *node, void *at,

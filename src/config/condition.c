@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "field.h"
+#include "condition_shape.h"
 #include "loading.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
@@ -105,23 +105,17 @@ operand_decode(struct loading *loading, const struct node *node, struct operand 
 bool
 fold_decode(struct loading *loading, const struct node *node, unsigned *ret_fold)
 {
-	static const struct word list[] = {
-		{ "case", .value = FOLD_CASE },
-		{ "nfc", .value = FOLD_NFC },
-		{ "space", .value = FOLD_SPACE },
-	};
-	WORDS(words, list);
 	unsigned fold = 0;
 	int bit;
 
 	if (node->kind != NODE_LIST) {
-		if (!word_decode(loading, node, &words, &bit))
+		if (!word_decode(loading, node, &fold_words, &bit))
 			return false;
 		*ret_fold = (unsigned)bit;
 		return true;
 	}
 	for (const struct node *child = node->first; child; child = child->next) {
-		if (!word_decode(loading, child, &words, &bit))
+		if (!word_decode(loading, child, &fold_words, &bit))
 			return false;
 		fold |= (unsigned)bit;
 	}
@@ -175,12 +169,9 @@ decode_not(struct loading *loading, const struct node *node, struct test *ret_te
 static bool
 decode_present(struct loading *loading, const struct node *node, struct test *ret_test)
 {
-	static const struct word list[] = { { "true", .value = TEST_PRESENT },
-					    { "false", .value = TEST_ABSENT } };
-	WORDS(words, list);
 	int kind;
 
-	if (!word_decode(loading, node, &words, &kind))
+	if (!word_decode(loading, node, &present_words, &kind))
 		return false;
 	ret_test->kind = (enum test_kind)kind;
 	return true;
@@ -192,41 +183,28 @@ decode_fold(struct loading *loading, const struct node *node, struct test *ret_t
 	return fold_decode(loading, node, &ret_test->fold);
 }
 
-static const struct test_word {
-	const char *name;
+static const struct test_decoder {
 	enum test_kind kind;
 	bool (*decode)(struct loading *loading, const struct node *node, struct test *ret_test);
-	bool foldable;
-} test_words[] = {
-	{ "is", TEST_IS, decode_is, true },
-	{ "not", TEST_NOT, decode_not, false },
-	{ "prefix", TEST_PREFIX, decode_prefix, true },
-	{ "present", TEST_PRESENT, decode_present, false },
-	{ "gt", TEST_GT, decode_number, false },
-	{ "ge", TEST_GE, decode_number, false },
-	{ "lt", TEST_LT, decode_number, false },
-	{ "le", TEST_LE, decode_number, false },
-	{ "fold", TEST_ALL, decode_fold, false },
+} test_decoders[WORDS_OF_TESTS] = {
+	[WORD_IS] = { TEST_IS, decode_is },
+	[WORD_NOT] = { TEST_NOT, decode_not },
+	[WORD_PREFIX] = { TEST_PREFIX, decode_prefix },
+	[WORD_PRESENT] = { TEST_PRESENT, decode_present },
+	[WORD_GT] = { TEST_GT, decode_number },
+	[WORD_GE] = { TEST_GE, decode_number },
+	[WORD_LT] = { TEST_LT, decode_number },
+	[WORD_LE] = { TEST_LE, decode_number },
+	[WORD_FOLD] = { TEST_ALL, decode_fold },
 };
 
-static const struct test_word *
-test_word_find(const char *name)
+static const struct test_decoder *
+test_decoder_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(test_words); i++)
-		if (strcmp(test_words[i].name, name) == 0)
-			return &test_words[i];
+	for (size_t i = 0; i < test_table.count; i++)
+		if (strcmp(test_table.fields[i].name, name) == 0)
+			return &test_decoders[i];
 	return NULL;
-}
-
-static void
-complain_test_word(struct loading *loading, const struct node *node)
-{
-	struct field fields[ARRAY_LEN(test_words)] = { 0 };
-	struct table table = { fields, ARRAY_LEN(fields) };
-
-	for (size_t i = 0; i < ARRAY_LEN(test_words); i++)
-		fields[i].name = test_words[i].name;
-	fields_unknown(loading, node, &table);
 }
 
 /* fold belongs to is and prefix of the same mapping. */
@@ -258,10 +236,10 @@ decode_words(struct loading *loading, const struct node *node, struct test *test
 	bool good = true;
 
 	for (const struct node *child = node->first; child; child = child->next) {
-		const struct test_word *word = test_word_find(child->key);
+		const struct test_decoder *word = test_decoder_find(child->key);
 
 		if (!word) {
-			complain_test_word(loading, child);
+			fields_unknown(loading, child, &test_table);
 			good = false;
 		} else if (word->decode != decode_fold) {
 			tests[count].kind = word->kind;

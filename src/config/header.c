@@ -10,6 +10,7 @@
 
 #include "loading.h"
 #include "reconciled/base/attributes.h"
+#include "shape.h"
 #include "tree.h"
 
 static const struct {
@@ -38,6 +39,8 @@ header_name_is_valid(const char *name)
 
 	return len > 0 && len <= 100 && strspn(name, token) == len;
 }
+
+const struct shape shape_header_name = { .kind = SHAPE_SCALAR, .pattern = HEADER_NAME_PATTERN };
 
 static bool
 value_is_printable(const char *value)

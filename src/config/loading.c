@@ -13,6 +13,7 @@
 #include "reconciled/base/err.h"
 #include "reconciled/base/secret.h"
 #include "reconciled/base/xalloc.h"
+#include "shape.h"
 #include "tree.h"
 
 enum { MESSAGE_MAX = 900, SHOWN_MAX = 60 };
@@ -192,6 +193,13 @@ secret_settle(struct loading *loading, const char *reference)
 	return arena_printf(loading->arena, "%s%s", prefix, path_beside(loading, reference + len));
 }
 
+const struct shape shape_secret = {
+	.name = "secret",
+	.kind = SHAPE_STRING,
+	.pattern = "^(credential|file|env):.",
+	.help = "Where a secret is read from: credential:NAME, file:PATH or env:NAME.",
+};
+
 bool
 secret_decode(struct loading *loading, const struct node *node, const char **ret_reference,
 	      const struct secret **ret_secret)
@@ -216,6 +224,8 @@ secret_decode(struct loading *loading, const struct node *node, const char **ret
 	*ret_secret = secret;
 	return true;
 }
+
+const struct shape shape_text = { .kind = SHAPE_SCALAR, .min = 1 };
 
 const char *
 text_decode(struct loading *loading, const struct node *node, const char *allowed)

@@ -15,6 +15,7 @@
 struct arena;
 struct node;
 struct secret;
+struct shape;
 
 /* Handles that an arena cannot give back; freed with the configuration. */
 struct keeper {
@@ -65,6 +66,8 @@ void keepers_release(struct keeper *keepers);
  */
 bool secret_decode(struct loading *loading, const struct node *node, const char **ret_reference,
 		   const struct secret **ret_secret);
+
+extern const struct shape shape_secret, shape_text;
 
 /* The reference to load: a relative "file:" path counts from the folder of loading->file. */
 const char *secret_settle(struct loading *loading, const char *reference);

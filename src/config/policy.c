@@ -8,6 +8,7 @@
 
 #include "comparison.h"
 #include "condition.h"
+#include "condition_shape.h"
 #include "loading.h"
 #include "probe.h"
 #include "reconciled/base/arena.h"
@@ -69,6 +70,13 @@ decode_flag(struct loading *loading, const struct node *node, void *at, const st
 		*(bool *)at = value != 0;
 }
 
+static const struct shape factor_shape = {
+	.kind = SHAPE_NUMBER,
+	.pattern = "^[0-9]+(\\.[0-9]{1,3})?$",
+	.min = 1,
+	.max = 100,
+};
+
 static void
 decode_factor(struct loading *loading, const struct node *node, void *at, const struct field *field)
 {
@@ -93,6 +101,8 @@ decode_factor(struct loading *loading, const struct node *node, void *at, const 
 	backoff->factor_milli = milli;
 }
 
+static const struct shape reference_shape = { .kind = SHAPE_SCALAR, .min = 1, .max = 500 };
+
 static void
 decode_reference(struct loading *loading, const struct node *node, void *at,
 		 const struct field *field)
@@ -104,6 +114,8 @@ decode_reference(struct loading *loading, const struct node *node, void *at,
 		return;
 	policy->reference = reference_compile(loading, node, text);
 }
+
+static const struct shape locators_shape = { .kind = SHAPE_LIST, .of = &shape_locator };
 
 static void
 decode_locators(struct loading *loading, const struct node *node, const struct locator **ret_list,
@@ -180,7 +192,8 @@ TABLE(waiting_table, waiting_fields);
 static const struct field recheck_fields[] = {
 	{ "first", IN_POLICY(recheck.first_us), DURATION(SECOND, FIELD_DURATION_MAX, MINUTE),
 	  .help = "Until the second look." },
-	{ "factor", IN_POLICY(recheck), OWN(decode_factor), .help = "How the pauses grow." },
+	{ "factor", IN_POLICY(recheck), OWN(decode_factor), .shape = &factor_shape,
+	  .help = "How the pauses grow." },
 	{ "max", IN_POLICY(recheck.max_us), DURATION(SECOND, FIELD_DURATION_MAX, HOUR),
 	  .help = "Longest pause." },
 	{ "jitter", IN_POLICY(recheck.jitter_percent), PERCENT(10),
@@ -195,8 +208,10 @@ static const struct field resend_fields[] = {
 TABLE(resend_table, resend_fields);
 
 static const struct field evidence_fields[] = {
-	{ "keep", 0, OWN(decode_keep), .help = "Values that the journal keeps." },
-	{ "hash", 0, OWN(decode_hash), .help = "Values of which it keeps a hash." },
+	{ "keep", 0, OWN(decode_keep), .shape = &locators_shape,
+	  .help = "Values that the journal keeps." },
+	{ "hash", 0, OWN(decode_hash), .shape = &locators_shape,
+	  .help = "Values of which it keeps a hash." },
 };
 TABLE(evidence_table, evidence_fields);
 
@@ -204,7 +219,8 @@ static const struct field attempts_fields[] = {
 	{ "max", IN_POLICY(attempts_max), COUNT(1, 1000, 5), .help = "Most attempts of workers." },
 	{ "delay", IN_POLICY(attempts.first_us), DURATION(SECOND, FIELD_DURATION_MAX, MINUTE),
 	  .help = "Before the second one." },
-	{ "factor", IN_POLICY(attempts), OWN(decode_factor), .help = "How the delays grow." },
+	{ "factor", IN_POLICY(attempts), OWN(decode_factor), .shape = &factor_shape,
+	  .help = "How the delays grow." },
 };
 TABLE(attempts_table, attempts_fields);
 
@@ -212,7 +228,8 @@ static const struct field requeue_fields[] = {
 	{ "max", IN_POLICY(requeue_max), COUNT(0, 100, 3), .help = "Most times it is sent again." },
 	{ "delay", IN_POLICY(requeue.first_us), DURATION(SECOND, FIELD_DURATION_MAX, MINUTE),
 	  .help = "Before it is sent again." },
-	{ "factor", IN_POLICY(requeue), OWN(decode_factor), .help = "How the delays grow." },
+	{ "factor", IN_POLICY(requeue), OWN(decode_factor), .shape = &factor_shape,
+	  .help = "How the delays grow." },
 };
 TABLE(requeue_table, requeue_fields);
 
@@ -256,22 +273,23 @@ static const struct field policy_fields[] = {
 	{ "pickup_window", IN_POLICY(pickup_window_us),
 	  DURATION(SECOND, FIELD_DURATION_MAX, FIELD_UNSET),
 	  .help = "Time in which a worker should have begun." },
-	{ "reference", 0, OWN(decode_reference), .help = "What may be sent to the target." },
+	{ "reference", 0, OWN(decode_reference), .shape = &reference_shape,
+	  .help = "What may be sent to the target." },
 	{ "idempotent", IN_POLICY(idempotent), WORD(idempotent_words, IDEMPOTENT_NO),
 	  .help = "What makes a second send harmless." },
-	{ "probes", 0, OWN(probes_decode), .table = &probe_table, .required = true,
-	  .help = "how the target is asked" },
+	{ "probes", 0, OWN(probes_decode), .shape = &shape_probes, .table = &probe_table,
+	  .required = true, .help = "how the target is asked" },
 	{ "absence", 0, NESTED(absence_table), .help = "When absence is proven." },
 	{ "on_several", IN_POLICY(several_divergent), OWN(decode_flag), .words = &several_words,
 	  .help = "More than one effect was found." },
-	{ "judge", IN_POLICY(judge), OWN(judge_rows_decode), .table = &judge_row_table,
-	  .help = "What the state of a found item means." },
-	{ "on_absent", IN_POLICY(on_absent), OWN(judge_rows_decode), .min = 1,
-	  .table = &judge_row_table, .help = "What proven absence means." },
-	{ "on_gone", IN_POLICY(on_gone), OWN(judge_rows_decode), .min = 1,
-	  .table = &judge_row_table, .help = "What it means that it was there once." },
-	{ "compare", 0, OWN(compare_decode), .table = &comparison_table,
-	  .help = "What must be as expected." },
+	{ "judge", IN_POLICY(judge), OWN(judge_rows_decode), .shape = &shape_judge_rows,
+	  .table = &judge_row_table, .help = "What the state of a found item means." },
+	{ "on_absent", IN_POLICY(on_absent), OWN(judge_rows_decode), .shape = &shape_judge_rows,
+	  .min = 1, .table = &judge_row_table, .help = "What proven absence means." },
+	{ "on_gone", IN_POLICY(on_gone), OWN(judge_rows_decode), .shape = &shape_judge_rows,
+	  .min = 1, .table = &judge_row_table, .help = "What it means that it was there once." },
+	{ "compare", 0, OWN(compare_decode), .shape = &shape_comparisons,
+	  .table = &comparison_table, .help = "What must be as expected." },
 	{ "existence_only", IN_POLICY(existence_only), BOOL(false),
 	  .help = "That it exists is enough." },
 	{ "outcome", 0, NESTED(outcome_table), .help = "What another version means." },

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "condition.h"
+#include "condition_shape.h"
 #include "header.h"
 #include "loading.h"
 #include "probe_body.h"
@@ -27,6 +28,9 @@ struct draft {
 	bool reads;
 	int methods, bodies;
 };
+
+static const struct shape needed = { .kind = SHAPE_FIELD };
+static const struct shape needs_shape = { .kind = SHAPE_LIST, .of = &needed };
 
 static void
 decode_needs(struct loading *loading, const struct node *node, void *at, const struct field *field)
@@ -55,6 +59,12 @@ decode_needs(struct loading *loading, const struct node *node, void *at, const s
 	draft->probe.needs = needs;
 	draft->probe.needs_count = count;
 }
+
+/* {expected./…} may hold whatever a pointer may. */
+static const struct shape path_shape = {
+	.kind = SHAPE_STRING,
+	.pattern = "^/([\\s\\S]*\\{expected\\.|([^?\\s{}]|\\{<field>([|+-][^{}]*)?\\})*$)",
+};
 
 /* Literals of a path go out as they are written; only placeholders are encoded. */
 static bool
@@ -209,40 +219,68 @@ decode_remote_id(struct loading *loading, const struct node *node, void *at,
 #define IN_PROBE(member) offsetof(struct draft, probe.member)
 
 #define REQUEST_FIELDS                                                                             \
-	{ "get", 0, OWN(decode_path), .min = METHOD_GET, .help = "Path that is asked." },          \
-		{ "head", 0, OWN(decode_path), .min = METHOD_HEAD,                                 \
+	{ "get",                                                                                   \
+	  0,                                                                                       \
+	  OWN(decode_path),                                                                        \
+	  .shape = &path_shape,                                                                    \
+	  .min = METHOD_GET,                                                                       \
+	  .help = "Path that is asked." },                                                         \
+		{ "head",                                                                          \
+		  0,                                                                               \
+		  OWN(decode_path),                                                                \
+		  .shape = &path_shape,                                                            \
+		  .min = METHOD_HEAD,                                                              \
 		  .help = "Path whose headers are asked." },                                       \
-		{ "post", 0, OWN(decode_path), .min = METHOD_POST,                                 \
+		{ "post",                                                                          \
+		  0,                                                                               \
+		  OWN(decode_path),                                                                \
+		  .shape = &path_shape,                                                            \
+		  .min = METHOD_POST,                                                              \
 		  .help = "Path of a reading POST." },                                             \
-		{ "query", 0, OWN(decode_query), .help = "Parameters behind the path." },          \
-		{ "headers", 0, OWN(decode_headers), .help = "Headers of this question." },        \
-		{ "json", 0, OWN(decode_json), .help = "Body of a POST." },                        \
-		{ "form", 0, OWN(decode_form), .help = "Body of a POST." },                        \
-		{ "text", 0, OWN(decode_text), .help = "Body of a POST." },                        \
+		{ "query", 0, OWN(decode_query), .shape = &shape_templates,                        \
+		  .help = "Parameters behind the path." },                                         \
+		{ "headers", 0, OWN(decode_headers), .shape = &shape_header_templates,             \
+		  .help = "Headers of this question." },                                           \
+		{ "json", 0, OWN(decode_json), .shape = &shape_json, .help = "Body of a POST." },  \
+		{ "form", 0, OWN(decode_form), .shape = &shape_templates,                          \
+		  .help = "Body of a POST." },                                                     \
+		{ "text", 0, OWN(decode_text), .shape = &shape_template,                           \
+		  .help = "Body of a POST." },                                                     \
 		{ "reads", offsetof(struct draft, reads), BOOL(false),                             \
 		  .help = "This POST only reads." },                                               \
 	{                                                                                          \
-		"found", IN_PROBE(found), OWN(decode_conditions), .help = "The answer is usable."  \
+		"found", IN_PROBE(found), OWN(decode_conditions), .shape = &shape_conditions,      \
+								  .help = "The answer is usable."  \
 	}
 
 static const struct field probe_fields[] = {
 	{ "name", IN_PROBE(name), TEXT(NULL), .help = "Name of the probe, probe-1 without." },
-	{ "needs", 0, OWN(decode_needs), .help = "Fields that the operation must have." },
+	{ "needs", 0, OWN(decode_needs), .shape = &needs_shape,
+	  .help = "Fields that the operation must have." },
 	REQUEST_FIELDS,
-	{ "gone", IN_PROBE(gone), OWN(decode_conditions), .help = "It was there once." },
-	{ "several", IN_PROBE(several), OWN(decode_conditions), .help = "More than one is there." },
-	{ "unfinished", IN_PROBE(unfinished), OWN(decode_conditions), .help = "Still under way." },
-	{ "absent", IN_PROBE(absent), OWN(decode_conditions), .help = "It is not there." },
-	{ "items", 0, OWN(decode_items), .help = "Where the list is in the body." },
-	{ "each", 0, OWN(decode_each), .help = "Where the item is in an element of the list." },
-	{ "where", 0, OWN(decode_where), .help = "Which items are ours." },
-	{ "complete", IN_PROBE(complete), OWN(decode_conditions), .help = "The list is whole." },
+	{ "gone", IN_PROBE(gone), OWN(decode_conditions), .shape = &shape_conditions,
+	  .help = "It was there once." },
+	{ "several", IN_PROBE(several), OWN(decode_conditions), .shape = &shape_conditions,
+	  .help = "More than one is there." },
+	{ "unfinished", IN_PROBE(unfinished), OWN(decode_conditions), .shape = &shape_conditions,
+	  .help = "Still under way." },
+	{ "absent", IN_PROBE(absent), OWN(decode_conditions), .shape = &shape_conditions,
+	  .help = "It is not there." },
+	{ "items", 0, OWN(decode_items), .shape = &shape_pointer,
+	  .help = "Where the list is in the body." },
+	{ "each", 0, OWN(decode_each), .shape = &shape_pointer,
+	  .help = "Where the item is in an element of the list." },
+	{ "where", 0, OWN(decode_where), .shape = &shape_some_condition,
+	  .help = "Which items are ours." },
+	{ "complete", IN_PROBE(complete), OWN(decode_conditions), .shape = &shape_conditions,
+	  .help = "The list is whole." },
 	{ "full", IN_PROBE(full), COUNT(1, 1000000, 0),
 	  .help = "A list this long may be cut off." },
-	{ "remote_id", 0, OWN(decode_remote_id), .help = "Where the item has its id." },
-	{ "skip", IN_PROBE(skip), OWN(decode_conditions),
+	{ "remote_id", 0, OWN(decode_remote_id), .shape = &shape_locator,
+	  .help = "Where the item has its id." },
+	{ "skip", IN_PROBE(skip), OWN(decode_conditions), .shape = &shape_conditions,
 	  .help = "Items that do not count beside others." },
-	{ "pages", IN_PROBE(pages), OWN(pages_decode), .table = &pages_table,
+	{ "pages", IN_PROBE(pages), OWN(pages_decode), .shape = &shape_pages, .table = &pages_table,
 	  .help = "How the list goes on." },
 	{ "batch", offsetof(struct draft, probe), OWN(batch_decode), .table = &batch_table,
 	  .help = "One question about several operations." },
@@ -259,6 +297,53 @@ const struct table probe_table = { probe_fields, ARRAY_LEN(probe_fields) };
 
 static const struct field control_fields[] = { REQUEST_FIELDS };
 const struct table control_table = { control_fields, ARRAY_LEN(control_fields) };
+
+static const char *const methods[] = { "get", "head", "post", NULL };
+static const struct shape_option request_options[] = {
+	NEEDS("get", "found"),
+	NEEDS("head", "found"),
+	NEEDS("post", "found"),
+	NEEDS_VALUE("post", "reads", "true"),
+	NEEDS("json", "post"),
+	NEEDS("form", "post"),
+	NEEDS("text", "post"),
+	/* from here on not of a control */
+	NEEDS("each", "items"),
+	NEEDS("skip", "items"),
+	NEEDS("complete", "items"),
+	NEEDS("full", "items"),
+	NEEDS("pages", "items"),
+	NEEDS("batch", "items"),
+	NEEDS("then", "stale"),
+};
+static const struct shape probe_shape = {
+	.name = "probe",
+	.kind = SHAPE_TABLE,
+	.table = &probe_table,
+	.one_of = methods,
+	.options = request_options,
+	.options_count = ARRAY_LEN(request_options),
+	.help = "A question to the target. It changes nothing there.",
+};
+const struct shape shape_probes = {
+	.kind = SHAPE_LIST,
+	.of = &probe_shape,
+	.min = 1,
+	.max = PROBES_MAX,
+};
+
+static const struct word no_control_list[] = { { "none", .value = 0 } };
+WORDS(no_control_words, no_control_list);
+static const struct shape no_control = { .kind = SHAPE_WORDS, .words = &no_control_words };
+static const struct shape control_probe = {
+	.kind = SHAPE_TABLE,
+	.table = &control_table,
+	.one_of = methods,
+	.options = request_options,
+	.options_count = 7,
+};
+static const struct shape *const control_either[] = { &no_control, &control_probe, NULL };
+const struct shape shape_control = { .kind = SHAPE_EITHER, .either = control_either };
 
 static bool
 is_http(const struct node *node)

@@ -8,6 +8,7 @@
 #include "reconciled/core/policy.h"
 
 extern const struct table probe_table, control_table;
+extern const struct shape shape_probes, shape_control;
 
 /* Decoder of the field `probes`; at is a struct policy. */
 void probes_decode(struct loading *loading, const struct node *node, void *at,

@@ -7,9 +7,23 @@
 #include <string.h>
 
 #include "condition.h"
+#include "condition_shape.h"
+#include "header.h"
 #include "loading.h"
 #include "reconciled/base/arena.h"
 #include "tree.h"
+
+const struct shape shape_templates = {
+	.name = "templates",
+	.kind = SHAPE_MAP,
+	.pattern = "[\\s\\S]",
+	.of = &shape_template,
+};
+const struct shape shape_header_templates = {
+	.kind = SHAPE_MAP,
+	.pattern = HEADER_NAME_PATTERN,
+	.of = &shape_template,
+};
 
 typedef bool decode_text_fn(struct loading *loading, const struct node *node,
 			    struct template *ret_template);
@@ -91,6 +105,18 @@ scalar_kind(const struct node *node)
 		return VALUE_BOOL;
 	return is_json_number(node->text) ? VALUE_NUMBER : VALUE_TEXT;
 }
+
+static const struct shape json_null = { .kind = SHAPE_NULL };
+static const struct shape json_list = { .kind = SHAPE_LIST, .of = &shape_json };
+static const struct shape json_map = { .kind = SHAPE_MAP, .of = &shape_json };
+static const struct shape *const json_either[] = { &shape_template, &json_null, &json_list,
+						   &json_map, NULL };
+const struct shape shape_json = {
+	.name = "json",
+	.kind = SHAPE_EITHER,
+	.either = json_either,
+	.help = "A JSON body; its texts may hold placeholders.",
+};
 
 static bool json_decode(struct loading *loading, const struct node *node,
 			struct json_template *ret);

@@ -11,6 +11,9 @@
 
 struct loading;
 struct node;
+struct shape;
+
+extern const struct shape shape_templates, shape_header_templates, shape_json;
 
 /* {name: text}: headers, form. NULL and count 0 after a complaint. */
 const struct named_template *named_templates_decode(struct loading *loading,

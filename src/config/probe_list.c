@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "condition.h"
+#include "condition_shape.h"
 #include "loading.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
@@ -42,15 +43,19 @@ decode_link(struct loading *loading, const struct node *node, void *at, const st
 		complain_found(loading, node, "next");
 }
 
+static const struct word link_list[] = { { "next", .value = PAGING_LINK } };
+WORDS(link_words, link_list);
+
 static const struct field pages_fields[] = {
-	{ "next", offsetof(struct pages, from), OWN(decode_from),
+	{ "next", offsetof(struct pages, from), OWN(decode_from), .shape = &shape_answer_locator,
 	  .help = "Where the token of the next page is." },
 	{ "into", offsetof(struct pages, into), TEXT(NULL),
 	  .help = "Parameter that takes the token." },
-	{ "link", 0, OWN(decode_link), .help = "The header Link with rel=next." },
+	{ "link", 0, OWN(decode_link), .words = &link_words, .preset = -1,
+	  .help = "The header Link with rel=next." },
 	{ "number", offsetof(struct pages, into), TEXT(NULL),
 	  .help = "Parameter that counts pages." },
-	{ "total", offsetof(struct pages, from), OWN(decode_from),
+	{ "total", offsetof(struct pages, from), OWN(decode_from), .shape = &shape_answer_locator,
 	  .help = "Where the count of pages is." },
 	{ "offset", offsetof(struct pages, into), TEXT(NULL),
 	  .help = "Parameter that counts items." },
@@ -59,6 +64,19 @@ static const struct field pages_fields[] = {
 	{ "max", offsetof(struct pages, max), COUNT(1, PAGES_MAX, 10), .help = "Most pages." },
 };
 const struct table pages_table = { pages_fields, ARRAY_LEN(pages_fields) };
+
+static const char *const pages_one_of[] = { "next", "link", "number", "offset", NULL };
+static const struct shape_option pages_options[] = {
+	NEEDS("next", "into"),	  NEEDS("into", "next"),   NEEDS("number", "total"),
+	NEEDS("total", "number"), NEEDS("offset", "size"), NEEDS("size", "offset"),
+};
+const struct shape shape_pages = {
+	.kind = SHAPE_TABLE,
+	.table = &pages_table,
+	.one_of = pages_one_of,
+	.options = pages_options,
+	.options_count = ARRAY_LEN(pages_options),
+};
 
 /* The key that names a kind, and the one that it needs. */
 static const struct {
@@ -98,6 +116,8 @@ pages_decode(struct loading *loading, const struct node *node, void *at, const s
 	}
 }
 
+static const struct shape match_shape = { .kind = SHAPE_STRING, .pattern = "^/" };
+
 static void
 decode_match(struct loading *loading, const struct node *node, void *at, const struct field *field)
 {
@@ -118,7 +138,7 @@ decode_match(struct loading *loading, const struct node *node, void *at, const s
 static const struct field batch_fields[] = {
 	{ "max", offsetof(struct probe, batch_max), COUNT(1, BATCH_MAX, 0), .required = true,
 	  .help = "most operations of one question" },
-	{ "match", 0, OWN(decode_match), .required = true,
+	{ "match", 0, OWN(decode_match), .shape = &match_shape, .required = true,
 	  .help = "where an item has what was sent" },
 };
 const struct table batch_table = { batch_fields, ARRAY_LEN(batch_fields) };
@@ -143,7 +163,7 @@ decode_until(struct loading *loading, const struct node *node, void *at, const s
 }
 
 static const struct field covers_fields[] = {
-	{ "until", 0, OWN(decode_until), .required = true,
+	{ "until", 0, OWN(decode_until), .shape = &shape_answer_locator, .required = true,
 	  .help = "where the answer says how far its data reach" },
 };
 const struct table covers_table = { covers_fields, ARRAY_LEN(covers_fields) };
@@ -164,6 +184,12 @@ with_field_decode(struct loading *loading, const struct node *node, enum operati
 			"is no text of the operation, allowed: a field like remote_id");
 	return false;
 }
+
+static const struct shape with_shape = {
+	.kind = SHAPE_MAP,
+	.pattern = "^<field>$",
+	.of = &shape_answer_locator,
+};
 
 static void
 decode_with(struct loading *loading, const struct node *node, void *at, const struct field *field)
@@ -195,9 +221,10 @@ decode_reread_probe(struct loading *loading, const struct node *node, void *at,
 }
 
 static const struct field reread_fields[] = {
-	{ "probe", 0, OWN(decode_reread_probe), .required = true,
+	{ "probe", 0, OWN(decode_reread_probe), .shape = &shape_text, .required = true,
 	  .help = "the probe that is asked then" },
-	{ "with", 0, OWN(decode_with), .help = "Fields that it takes from the item." },
+	{ "with", 0, OWN(decode_with), .shape = &with_shape,
+	  .help = "Fields that it takes from the item." },
 };
 const struct table reread_table = { reread_fields, ARRAY_LEN(reread_fields) };
 

@@ -8,6 +8,7 @@
 #include "field.h"
 
 extern const struct table pages_table, batch_table, covers_table, reread_table;
+extern const struct shape shape_pages;
 
 /* Decoders of fields. at: a struct pages, a struct probe, a struct probe, a struct reread, of which
  * the probe is found when all probes are known. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "condition.h"
+#include "condition_shape.h"
 #include "loading.h"
 #include "reach.h"
 #include "reconciled/base/arena.h"
@@ -38,12 +39,20 @@ decode_when(struct loading *loading, const struct node *node, void *at, const st
 }
 
 static const struct field row_fields[] = {
-	{ "when", 0, OWN(decode_when), .required = true, .help = "the condition of the row" },
+	{ "when", 0, OWN(decode_when), .shape = &shape_condition, .required = true,
+	  .help = "the condition of the row" },
 	{ "class", offsetof(struct draft, class), WORD(class_words, FIELD_UNSET), .required = true,
 	  .help = "what it is then" },
 	{ "why", offsetof(struct draft, row.why), TEXT(NULL), .help = "Kept with the verdict." },
 };
 const struct table judge_row_table = { row_fields, ARRAY_LEN(row_fields) };
+static const struct shape judge_row = {
+	.name = "row",
+	.kind = SHAPE_TABLE,
+	.table = &judge_row_table,
+	.help = "What it is where the condition holds; the first such row counts.",
+};
+const struct shape shape_judge_rows = { .kind = SHAPE_LIST, .of = &judge_row };
 
 /* True when the condition could be read. */
 static bool
@@ -161,11 +170,29 @@ decode_do(struct loading *loading, const struct node *node, void *at, const stru
 		draft->row.action = (enum action)action;
 }
 
+/* Of all classes; a row is held against those of its own. */
+static const struct word action_list[] = {
+	{ "confirm", .value = ACTION_CONFIRM },	      { "requeue", .value = ACTION_REQUEUE },
+	{ "compensate", .value = ACTION_COMPENSATE }, { "review", .value = ACTION_REVIEW },
+	{ "close", .value = ACTION_CLOSE },	      { "wait", .value = ACTION_WAIT },
+};
+WORDS(action_words, action_list);
+
 static const struct field action_row_fields[] = {
-	{ "when", 0, OWN(decode_action_when), .help = "The condition of the row." },
-	{ "do", 0, OWN(decode_do), .required = true, .help = "what is done then" },
+	{ "when", 0, OWN(decode_action_when), .shape = &shape_op_condition,
+	  .help = "The condition of the row." },
+	{ "do", 0, OWN(decode_do), .words = &action_words, .required = true,
+	  .help = "what is done then" },
 };
 static const struct table action_row_table = { action_row_fields, ARRAY_LEN(action_row_fields) };
+
+static const struct shape action_row = {
+	.name = "action_row",
+	.kind = SHAPE_TABLE,
+	.table = &action_row_table,
+	.help = "What is done where the condition holds; the last row has none.",
+};
+static const struct shape action_rows_shape = { .kind = SHAPE_LIST, .of = &action_row, .min = 1 };
 
 /* Rows are tried in order; the last one, and only it, says what follows otherwise. */
 static void
@@ -213,20 +240,21 @@ decode_action(struct loading *loading, const struct node *node, void *at, const 
 #define ACTIONS_OF(class_) offsetof(struct policy, actions) + (class_) * sizeof(struct action_rule)
 
 static const struct field action_fields[] = {
-	{ "correct", ACTIONS_OF(CLASS_CORRECT), OWN(decode_action), .words = &correct_words,
-	  .table = &action_row_table, .preset = ACTION_CONFIRM,
+	{ "correct", ACTIONS_OF(CLASS_CORRECT), OWN(decode_action), .shape = &action_rows_shape,
+	  .words = &correct_words, .table = &action_row_table, .preset = ACTION_CONFIRM,
 	  .help = "The effect is there as intended." },
-	{ "missing", ACTIONS_OF(CLASS_MISSING), OWN(decode_action), .words = &missing_words,
-	  .table = &action_row_table, .preset = ACTION_REVIEW,
+	{ "missing", ACTIONS_OF(CLASS_MISSING), OWN(decode_action), .shape = &action_rows_shape,
+	  .words = &missing_words, .table = &action_row_table, .preset = ACTION_REVIEW,
 	  .help = "The effect is proven not to be there." },
-	{ "divergent", ACTIONS_OF(CLASS_DIVERGENT), OWN(decode_action), .words = &divergent_words,
-	  .table = &action_row_table, .preset = ACTION_REVIEW,
+	{ "divergent", ACTIONS_OF(CLASS_DIVERGENT), OWN(decode_action), .shape = &action_rows_shape,
+	  .words = &divergent_words, .table = &action_row_table, .preset = ACTION_REVIEW,
 	  .help = "An effect is there, another than intended." },
-	{ "ambiguous", ACTIONS_OF(CLASS_AMBIGUOUS), OWN(decode_action), .words = &ambiguous_words,
-	  .table = &action_row_table, .preset = ACTION_REVIEW, .help = "It cannot be told." },
+	{ "ambiguous", ACTIONS_OF(CLASS_AMBIGUOUS), OWN(decode_action), .shape = &action_rows_shape,
+	  .words = &ambiguous_words, .table = &action_row_table, .preset = ACTION_REVIEW,
+	  .help = "It cannot be told." },
 	{ "not_applicable", ACTIONS_OF(CLASS_NOT_APPLICABLE), OWN(decode_action),
-	  .words = &not_applicable_words, .table = &action_row_table, .preset = ACTION_CLOSE,
-	  .help = "The effect is no longer wanted, and not there." },
+	  .shape = &action_rows_shape, .words = &not_applicable_words, .table = &action_row_table,
+	  .preset = ACTION_CLOSE, .help = "The effect is no longer wanted, and not there." },
 };
 const struct table actions_table = { action_fields, ARRAY_LEN(action_fields) };
 

@@ -8,6 +8,7 @@
 #include "reconciled/core/policy.h"
 
 extern const struct table judge_row_table, actions_table;
+extern const struct shape shape_judge_rows;
 
 /* Decoders of fields; at is a struct judge_rows. min 1: only the operation can be tested. */
 void judge_rows_decode(struct loading *loading, const struct node *node, void *at,

@@ -63,6 +63,11 @@ static const struct field log_fields[] = {
 };
 TABLE(log_table, log_fields);
 
+static const struct shape listen_shape = {
+	.kind = SHAPE_STRING,
+	.pattern = "^($|unix:/|.+:[0-9]{1,5}$)",
+};
+
 /* Kept for the dump; settle_listen looks into it. */
 static void
 decode_listen(struct loading *loading, const struct node *node, void *at, const struct field *field)
@@ -75,12 +80,14 @@ decode_listen(struct loading *loading, const struct node *node, void *at, const 
 
 static const struct field http_fields[] = {
 	{ "listen", offsetof(struct loaded, http_listen), OWN(decode_listen),
-	  .help = "Where metrics and health can be read." },
+	  .shape = &listen_shape, .help = "Where metrics and health can be read." },
 	{ "users", 0, LATER },
 	{ "roles", 0, LATER },
 	{ "trusted_header", 0, LATER },
 };
 TABLE(http_table, http_fields);
+
+static const struct shape database_shape = { .kind = SHAPE_SCALAR };
 
 /* Kept for the dump; settle_database looks into it. */
 static void
@@ -102,7 +109,7 @@ decode_nothing(struct loading *loading, const struct node *node, void *at,
 
 static const struct field settings_fields[] = {
 	{ "database", offsetof(struct loaded, database_text), OWN(decode_database),
-	  .help = "Connection string or URI of PostgreSQL." },
+	  .shape = &database_shape, .help = "Connection string or URI of PostgreSQL." },
 	{ "instance_name", IN_CONFIG(instance_name), TEXT(NULL),
 	  .help = "Name of this process in the journal." },
 	{ "interval", IN_CONFIG(interval_us), DURATION(SECOND, HOUR, 5 * SECOND), .reload = true,
@@ -121,7 +128,8 @@ static const struct field settings_fields[] = {
 	{ "targets", offsetof(struct loaded, targets), TEXT("targets.d"),
 	  .help = "Folder of the targets." },
 	{ "evidence_hash_key", offsetof(struct loaded, evidence_hash_key), OWN(decode_nothing),
-	  .required = true, .help = "a secret of 32 bytes or more, for hashes in evidence" },
+	  .shape = &shape_secret, .required = true,
+	  .help = "a secret of 32 bytes or more, for hashes in evidence" },
 	{ "state_directory", IN_CONFIG(state_directory), TEXT(NULL),
 	  .help = "Folder that survives restarts." },
 	{ "retention", 0, NESTED(retention_table), .help = "How long rows stay." },

@@ -10,6 +10,8 @@
 struct table;
 struct words;
 
+enum { SHAPE_VALUES_MAX = 4 };
+
 enum shape_kind {
 	SHAPE_ANY,    /* whatever YAML can write */
 	SHAPE_NULL,   /* null, ~ or nothing */
@@ -17,24 +19,34 @@ enum shape_kind {
 	SHAPE_STRING, /* a text that never looks like a number or a boolean */
 	SHAPE_NUMBER, /* a number, plain or quoted; pattern tells the quoted ones */
 	SHAPE_WORDS,  /* one of .words */
+	SHAPE_FIELD,  /* the name of a field of the operation */
 	SHAPE_LIST,   /* of .of, .min to .max of them */
 	SHAPE_MAP,    /* names that match .pattern to .of; names in .table to what stands there */
-	SHAPE_TABLE,  /* the mapping of .table */
+	SHAPE_TABLE,  /* the mapping of .table, with .min to .max of its keys */
 	SHAPE_EITHER, /* one of .either */
 };
 
-/* A key that only goes with some values of another one. */
+/* A key that only goes with another one, that has one of the values if there are any. */
 struct shape_option {
 	const char *key, *of;
-	const char *values[4]; /* up to the first NULL */
+	const char *values[SHAPE_VALUES_MAX]; /* up to the first NULL */
 };
+
+#define NEEDS(key_, of_)                                                                           \
+	{                                                                                          \
+		.key = (key_), .of = (of_)                                                         \
+	}
+#define NEEDS_VALUE(key_, of_, ...)                                                                \
+	{                                                                                          \
+		.key = (key_), .of = (of_), .values = { __VA_ARGS__ }                              \
+	}
 
 struct shape {
 	const char *name; /* of its definition; NULL: is written where it is used */
 	enum shape_kind kind;
 	const char *help;
-	const char *pattern; /* both POSIX and ECMAScript; "<field>": a field of the operation */
-	int min, max;	     /* entries, bytes of a text; a NUMBER: the plain one; max 0: no limit */
+	const char *pattern; /* ECMAScript; "<field>" stands for the fields of the operation */
+	int min, max; /* entries, bytes of a text; a NUMBER: the plain one; max 0: no limit */
 	const struct words *words;
 	const struct table *table;
 	const struct shape *of;

@@ -10,6 +10,7 @@
 #include "address.h"
 #include "auth.h"
 #include "condition.h"
+#include "condition_shape.h"
 #include "header.h"
 #include "loading.h"
 #include "probe.h"
@@ -21,6 +22,13 @@
 #include "tree.h"
 
 enum { NAME_BYTES_MAX = 100, HEADERS_MAX = 50, CONCURRENT = 8 };
+
+static const struct shape headers_shape = {
+	.kind = SHAPE_MAP,
+	.pattern = HEADER_NAME_PATTERN,
+	.of = &shape_text,
+	.max = HEADERS_MAX,
+};
 
 static void
 decode_headers(struct loading *loading, const struct node *node, void *at,
@@ -154,10 +162,11 @@ static const struct field target_fields[] = {
 	  .help = "URL below which all questions stay." },
 	{ "insecure", offsetof(struct target, insecure), BOOL(false),
 	  .help = "Allows http to other machines." },
-	{ "auth", offsetof(struct target, auth), OWN(auth_decode), .table = &auth_table,
-	  .help = "How to log in." },
+	{ "auth", offsetof(struct target, auth), OWN(auth_decode), .shape = &shape_auth,
+	  .table = &auth_table, .help = "How to log in." },
 	{ "tls", 0, NESTED(tls_table), .help = "Trust, and who we are." },
-	{ "headers", 0, OWN(decode_headers), .help = "Headers of every question." },
+	{ "headers", 0, OWN(decode_headers), .shape = &headers_shape,
+	  .help = "Headers of every question." },
 	{ "timeout", 0, NESTED(timeout_table), .help = "Limits of waiting." },
 	{ "max_body", offsetof(struct target, max_body_bytes), BYTES(1024, 64 << 20, 1 << 20),
 	  .help = "Most bytes of an answer, decoded." },
@@ -165,14 +174,16 @@ static const struct field target_fields[] = {
 	{ "retry", 0, NESTED(retry_table), .help = "Tries within one reading." },
 	{ "breaker", 0, NESTED(breaker_table), .help = "When it is left alone for a while." },
 	{ "throttled", offsetof(struct target, rules.throttled), OWN(decode_answers),
-	  .help = "Answers that mean: later." },
+	  .shape = &shape_conditions, .help = "Answers that mean: later." },
 	{ "broken", offsetof(struct target, rules.broken), OWN(decode_answers),
+	  .shape = &shape_conditions,
 	  .help = "Answers that are errors although their status is not." },
 	{ "control", offsetof(struct target, rules.control), OWN(control_decode),
-	  .table = &control_table, .help = "A question whose answer is known to be there." },
-	{ "socket", offsetof(struct target, socket), OWN(socket_decode),
+	  .shape = &shape_control, .table = &control_table,
+	  .help = "A question whose answer is known to be there." },
+	{ "socket", offsetof(struct target, socket), OWN(socket_decode), .shape = &shape_text,
 	  .help = "Unix socket to speak HTTP on." },
-	{ "proxy", offsetof(struct target, proxy), OWN(proxy_decode),
+	{ "proxy", offsetof(struct target, proxy), OWN(proxy_decode), .shape = &shape_text,
 	  .help = "URL of a proxy to go through." },
 	{ "files", 0, LATER },
 };

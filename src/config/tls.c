@@ -59,10 +59,12 @@ static const struct word version_list[] = {
 WORDS(version_words, version_list);
 
 static const struct field tls_fields[] = {
-	{ "ca", offsetof(struct target, tls_ca), OWN(decode_file),
+	{ "ca", offsetof(struct target, tls_ca), OWN(decode_file), .shape = &shape_text,
 	  .help = "Certificates to trust." },
-	{ "cert", offsetof(struct target, tls_cert), OWN(decode_file), .help = "Our certificate." },
-	{ "key", 0, OWN(decode_tls_key), .help = "Its key: a file or a secret." },
+	{ "cert", offsetof(struct target, tls_cert), OWN(decode_file), .shape = &shape_text,
+	  .help = "Our certificate." },
+	{ "key", 0, OWN(decode_tls_key), .shape = &shape_text,
+	  .help = "Its key: a file or a secret." },
 	{ "min", offsetof(struct target, tls_min), WORD(version_words, TLS_DEFAULT),
 	  .help = "Oldest version of TLS that is spoken." },
 };

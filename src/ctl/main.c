@@ -12,7 +12,7 @@
 
 static const struct command *const commands[] = {
 	&command_status, &command_list,	  &command_show,   &command_guard, &command_pause,
-	&command_resume, &command_policy, &command_states, &command_rules,
+	&command_resume, &command_policy, &command_states, &command_rules, &command_schema,
 };
 
 /* clang-format off */
