@@ -13,82 +13,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "policy.h"
 #include "reconciled/base/strbuf.h"
-#include "reconciled/base/xalloc.h"
 #include "reconciled/core/duration.h"
-#include "reconciled/core/operation.h"
+#include "schema_writing.h"
 #include "settings.h"
 #include "target.h"
+#include "test_file.h"
 
 #define DRAFT "http://json-schema.org/draft-07/schema#"
 
-enum { DEFINITIONS_MAX = 64 };
-
-struct writing {
-	const struct shape *defined[DEFINITIONS_MAX];
-	size_t defined_count;
-	json_t *definitions;
-};
-
-static json_t *table_schema(struct writing *writing, const struct table *table);
-static json_t *shape_schema(struct writing *writing, const struct shape *shape);
-
-static void
-put(json_t *schema, const char *keyword, json_t *value)
+void
+schema_put(json_t *schema, const char *keyword, json_t *value)
 {
 	json_object_set_new(schema, keyword, value);
 }
 
-static void
-put_text(json_t *schema, const char *keyword, const char *text)
+void
+schema_put_text(json_t *schema, const char *keyword, const char *text)
 {
-	put(schema, keyword, json_string(text));
+	schema_put(schema, keyword, json_string(text));
 }
 
-static void
-put_list(json_t *schema, const char *keyword, json_t *list)
+void
+schema_put_list(json_t *schema, const char *keyword, json_t *list)
 {
 	if (json_array_size(list) > 0)
 		json_object_set(schema, keyword, list);
 	json_decref(list);
 }
 
-static json_t *
-typed(const char *type)
+json_t *
+schema_typed(const char *type)
 {
 	json_t *schema = json_object();
 
-	put_text(schema, "type", type);
+	schema_put_text(schema, "type", type);
 	return schema;
 }
 
-/* Plain or quoted. */
-static json_t *
-either_typed(const char *plain, const char *pattern)
+json_t *
+schema_typed_or_text(const char *type)
 {
 	json_t *schema = json_object();
 
-	put(schema, "type", json_pack("[ss]", plain, "string"));
-	if (pattern)
-		put_text(schema, "pattern", pattern);
+	schema_put(schema, "type", json_pack("[ss]", type, "string"));
 	return schema;
 }
 
-static json_t *
-scalar_schema(void)
+json_t *
+schema_scalar(void)
 {
 	json_t *schema = json_object();
 
-	put(schema, "type", json_pack("[sss]", "string", "number", "boolean"));
+	schema_put(schema, "type", json_pack("[sss]", "string", "number", "boolean"));
 	return schema;
 }
 
 /* What an editor takes a plain word for, when that is no text. */
-static json_t *
-plain_twin(const char *word)
+json_t *
+schema_plain_twin(const char *word)
 {
 	char *end;
 	double number = strtod(word, &end);
@@ -104,7 +88,7 @@ word_list(const struct words *words)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < words->count; i++) {
-		json_t *twin = plain_twin(words->list[i].name);
+		json_t *twin = schema_plain_twin(words->list[i].name);
 
 		if (words->list[i].later) {
 			json_decref(twin);
@@ -117,32 +101,32 @@ word_list(const struct words *words)
 	return list;
 }
 
-static json_t *
-words_schema(const struct words *words)
+json_t *
+schema_of_words(const struct words *words)
 {
 	json_t *schema = json_object();
 
-	put(schema, "enum", word_list(words));
+	schema_put(schema, "enum", word_list(words));
 	return schema;
 }
 
 static json_t *
 text_field(const struct field *field)
 {
-	json_t *schema = scalar_schema();
+	json_t *schema = schema_scalar();
 
-	put(schema, "minLength", json_integer(1));
+	schema_put(schema, "minLength", json_integer(1));
 	if (field->preset_text)
-		put_text(schema, "default", field->preset_text);
+		schema_put_text(schema, "default", field->preset_text);
 	return schema;
 }
 
 static json_t *
 bool_field(const struct field *field)
 {
-	json_t *schema = typed("boolean");
+	json_t *schema = schema_typed("boolean");
 
-	put(schema, "default", json_boolean(field->preset));
+	schema_put(schema, "default", json_boolean(field->preset));
 	return schema;
 }
 
@@ -155,12 +139,13 @@ has_default(const struct field *field)
 static json_t *
 whole_number(const struct field *field, const char *pattern)
 {
-	json_t *schema = either_typed("integer", pattern);
+	json_t *schema = schema_typed_or_text("integer");
 
-	put(schema, "minimum", json_integer(field->min));
-	put(schema, "maximum", json_integer(field->max));
+	schema_put_text(schema, "pattern", pattern);
+	schema_put(schema, "minimum", json_integer(field->min));
+	schema_put(schema, "maximum", json_integer(field->max));
 	if (has_default(field))
-		put(schema, "default", json_integer(field->preset));
+		schema_put(schema, "default", json_integer(field->preset));
 	return schema;
 }
 
@@ -179,25 +164,25 @@ bytes_field(const struct field *field)
 static json_t *
 percent_field(const struct field *field)
 {
-	json_t *schema = typed("string");
+	json_t *schema = schema_typed("string");
 
-	put_text(schema, "pattern", "^0*(100|[0-9]{1,2})%$");
+	schema_put_text(schema, "pattern", "^0*(100|[0-9]{1,2})%$");
 	if (has_default(field))
-		put(schema, "default", json_sprintf("%d%%", (int)field->preset));
+		schema_put(schema, "default", json_sprintf("%d%%", (int)field->preset));
 	return schema;
 }
 
 static json_t *
 duration_field(const struct field *field)
 {
-	json_t *schema = typed("string");
+	json_t *schema = schema_typed("string");
 	char text[DURATION_TEXT_MAX];
 
-	put_text(schema, "pattern",
-		 field->milliseconds ? "^[0-9]+(ms|s|m|h|d)$" : "^[0-9]+[smhd]$");
+	schema_put_text(schema, "pattern",
+			field->milliseconds ? "^[0-9]+(ms|s|m|h|d)$" : "^[0-9]+[smhd]$");
 	if (has_default(field)) {
 		duration_format(field->preset, text);
-		put_text(schema, "default", text);
+		schema_put_text(schema, "default", text);
 	}
 	return schema;
 }
@@ -205,11 +190,11 @@ duration_field(const struct field *field)
 static json_t *
 word_field(const struct field *field)
 {
-	json_t *schema = words_schema(field->words);
+	json_t *schema = schema_of_words(field->words);
 
 	for (size_t i = 0; !field->required && i < field->words->count; i++)
 		if (field->words->list[i].value == field->preset)
-			put_text(schema, "default", field->words->list[i].name);
+			schema_put_text(schema, "default", field->words->list[i].name);
 	return schema;
 }
 
@@ -221,11 +206,11 @@ wrapped(json_t *schema)
 }
 
 static json_t *
-words_or_shape(struct writing *writing, const struct field *field)
+words_or_shape(struct schema_writing *writing, const struct field *field)
 {
 	json_t *words = word_field(field), *schema;
 
-	schema = json_pack("{s:[O,o]}", "anyOf", words, shape_schema(writing, field->shape));
+	schema = json_pack("{s:[O,o]}", "anyOf", words, schema_of_shape(writing, field->shape));
 	if (json_object_get(words, "default"))
 		json_object_set(schema, "default", json_object_get(words, "default"));
 	json_object_del(words, "default");
@@ -234,19 +219,19 @@ words_or_shape(struct writing *writing, const struct field *field)
 }
 
 static json_t *
-own_field(struct writing *writing, const struct field *field)
+own_field(struct schema_writing *writing, const struct field *field)
 {
 	if (field->shape && field->words)
 		return words_or_shape(writing, field);
 	if (field->shape)
-		return wrapped(shape_schema(writing, field->shape));
+		return wrapped(schema_of_shape(writing, field->shape));
 	if (field->words)
 		return word_field(field);
-	return field->table ? table_schema(writing, field->table) : json_object();
+	return field->table ? schema_of_table(writing, field->table) : json_object();
 }
 
 static json_t *
-value_schema(struct writing *writing, const struct field *field)
+value_schema(struct schema_writing *writing, const struct field *field)
 {
 	switch (field->type) {
 	case FIELD_TEXT:
@@ -264,7 +249,7 @@ value_schema(struct writing *writing, const struct field *field)
 	case FIELD_WORD:
 		return word_field(field);
 	case FIELD_TABLE:
-		return table_schema(writing, field->table);
+		return schema_of_table(writing, field->table);
 	case FIELD_OWN:
 		return own_field(writing, field);
 	case FIELD_LATER:
@@ -300,12 +285,12 @@ describe(json_t *schema, const struct field *field)
 		strbuf_printf(&text, " From %s to %s.", min, max);
 	}
 	if (text.len > 0)
-		put_text(schema, "description", strbuf_text(&text));
+		schema_put_text(schema, "description", strbuf_text(&text));
 	strbuf_finish(&text);
 }
 
 static json_t *
-field_schema(struct writing *writing, const struct field *field)
+field_schema(struct schema_writing *writing, const struct field *field)
 {
 	json_t *schema = value_schema(writing, field);
 
@@ -313,264 +298,25 @@ field_schema(struct writing *writing, const struct field *field)
 	return schema;
 }
 
-static json_t *
-table_schema(struct writing *writing, const struct table *table)
+json_t *
+schema_of_table(struct schema_writing *writing, const struct table *table)
 {
-	json_t *schema = typed("object"), *properties = json_object(), *required = json_array();
+	json_t *schema = schema_typed("object"), *properties = json_object(),
+	       *required = json_array();
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct field *field = &table->fields[i];
 
 		if (field->type == FIELD_LATER)
 			continue;
-		put(properties, field->name, field_schema(writing, field));
+		schema_put(properties, field->name, field_schema(writing, field));
 		if (field->required)
 			json_array_append_new(required, json_string(field->name));
 	}
-	put(schema, "properties", properties);
-	put_list(schema, "required", required);
-	put(schema, "additionalProperties", json_false());
+	schema_put(schema, "properties", properties);
+	schema_put_list(schema, "required", required);
+	schema_put(schema, "additionalProperties", json_false());
 	return schema;
-}
-
-static void
-put_limits(json_t *schema, const struct shape *shape, const char *least, const char *most)
-{
-	if (shape->min > 0)
-		put(schema, least, json_integer(shape->min));
-	if (shape->max > 0)
-		put(schema, most, json_integer(shape->max));
-}
-
-/* "<field>" in a pattern becomes an alternation of the fields of an operation. */
-static void
-put_fields(struct strbuf *out)
-{
-	for (int i = 0; i < OP_FIELD_COUNT; i++)
-		strbuf_printf(out, "%s%s", i ? "|" : "(", operation_field_name(i));
-	strbuf_putc(out, ')');
-}
-
-static char *
-expanded(const char *pattern)
-{
-	static const char mark[] = "<field>";
-	struct strbuf text = { 0 };
-
-	for (const char *at = strstr(pattern, mark); at; at = strstr(pattern, mark)) {
-		strbuf_add(&text, pattern, (size_t)(at - pattern));
-		put_fields(&text);
-		pattern = at + sizeof(mark) - 1;
-	}
-	strbuf_puts(&text, pattern);
-	return strbuf_take(&text);
-}
-
-static void
-put_pattern(json_t *schema, const char *pattern)
-{
-	char *text = pattern ? expanded(pattern) : NULL;
-
-	if (text)
-		put_text(schema, "pattern", text);
-	free(text);
-}
-
-static json_t *
-text_shape(const struct shape *shape, json_t *schema)
-{
-	put_pattern(schema, shape->pattern);
-	put_limits(schema, shape, "minLength", "maxLength");
-	return schema;
-}
-
-static json_t *
-number_shape(const struct shape *shape)
-{
-	json_t *schema = either_typed("number", NULL);
-
-	put_pattern(schema, shape->pattern);
-	put_limits(schema, shape, "minimum", "maximum");
-	return schema;
-}
-
-static json_t *
-field_shape(void)
-{
-	json_t *names = json_array();
-
-	for (int i = 0; i < OP_FIELD_COUNT; i++)
-		json_array_append_new(names, json_string(operation_field_name(i)));
-	return json_pack("{s:o}", "enum", names);
-}
-
-static json_t *
-list_shape(struct writing *writing, const struct shape *shape)
-{
-	json_t *schema = typed("array");
-
-	put(schema, "items", shape_schema(writing, shape->of));
-	put_limits(schema, shape, "minItems", "maxItems");
-	return schema;
-}
-
-static json_t *
-map_shape(struct writing *writing, const struct shape *shape)
-{
-	json_t *schema = shape->table ? table_schema(writing, shape->table) : typed("object");
-	char *names = shape->pattern ? expanded(shape->pattern) : NULL;
-
-	if (names) {
-		put(schema, "patternProperties",
-		    json_pack("{s:o}", names, shape_schema(writing, shape->of)));
-		put(schema, "additionalProperties", json_false());
-	} else {
-		put(schema, "additionalProperties", shape_schema(writing, shape->of));
-	}
-	free(names);
-	put_limits(schema, shape, "minProperties", "maxProperties");
-	return schema;
-}
-
-static json_t *
-required_one(const char *key)
-{
-	return json_pack("{s:[s]}", "required", key);
-}
-
-static const struct field *
-field_named(const struct table *table, const char *name)
-{
-	for (size_t i = 0; i < table->count; i++)
-		if (strcmp(table->fields[i].name, name) == 0)
-			return &table->fields[i];
-	return NULL;
-}
-
-static bool
-is_default(const struct field *field, const char *word)
-{
-	for (size_t i = 0; field->words && i < field->words->count; i++)
-		if (field->words->list[i].value == field->preset &&
-		    strcmp(field->words->list[i].name, word) == 0)
-			return true;
-	return false;
-}
-
-/* With the key, the other one is there, unless its default will do. */
-static json_t *
-option_schema(const struct table *table, const struct shape_option *option)
-{
-	const struct field *of = field_named(table, option->of);
-	json_t *values = json_array(), *then = required_one(option->of);
-
-	for (size_t i = 0; i < SHAPE_VALUES_MAX && option->values[i]; i++) {
-		json_t *plain = of->type == FIELD_BOOL ? plain_twin(option->values[i]) : NULL;
-
-		json_array_append_new(values, plain ? plain : json_string(option->values[i]));
-		if (is_default(of, option->values[i]))
-			json_object_del(then, "required");
-	}
-	if (json_array_size(values) > 0)
-		put(then, "properties", json_pack("{s:{s:O}}", option->of, "enum", values));
-	json_decref(values);
-	return json_pack("{s:o,s:o}", "if", required_one(option->key), "then", then);
-}
-
-static json_t *
-table_shape(struct writing *writing, const struct shape *shape)
-{
-	json_t *schema = table_schema(writing, shape->table);
-	json_t *one_of = json_array(), *options = json_array();
-
-	put_limits(schema, shape, "minProperties", "maxProperties");
-	for (size_t i = 0; shape->one_of && shape->one_of[i]; i++)
-		json_array_append_new(one_of, required_one(shape->one_of[i]));
-	for (size_t i = 0; i < shape->options_count; i++)
-		json_array_append_new(options, option_schema(shape->table, &shape->options[i]));
-	put_list(schema, "oneOf", one_of);
-	put_list(schema, "allOf", options);
-	return schema;
-}
-
-static json_t *
-either_shape(struct writing *writing, const struct shape *shape)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; shape->either[i]; i++)
-		json_array_append_new(list, shape_schema(writing, shape->either[i]));
-	return json_pack("{s:o}", "anyOf", list);
-}
-
-static json_t *
-shape_body(struct writing *writing, const struct shape *shape)
-{
-	switch (shape->kind) {
-	case SHAPE_ANY:
-		return json_object();
-	case SHAPE_NULL:
-		return typed("null");
-	case SHAPE_SCALAR:
-		return text_shape(shape, scalar_schema());
-	case SHAPE_STRING:
-		return text_shape(shape, typed("string"));
-	case SHAPE_NUMBER:
-		return number_shape(shape);
-	case SHAPE_WORDS:
-		return words_schema(shape->words);
-	case SHAPE_FIELD:
-		return field_shape();
-	case SHAPE_LIST:
-		return list_shape(writing, shape);
-	case SHAPE_MAP:
-		return map_shape(writing, shape);
-	case SHAPE_TABLE:
-		return table_shape(writing, shape);
-	case SHAPE_EITHER:
-		return either_shape(writing, shape);
-	}
-	return NULL;
-}
-
-static json_t *
-described_body(struct writing *writing, const struct shape *shape)
-{
-	json_t *schema = shape_body(writing, shape);
-
-	if (shape->help)
-		put_text(schema, "description", shape->help);
-	return schema;
-}
-
-static bool
-is_defined(const struct writing *writing, const struct shape *shape)
-{
-	for (size_t i = 0; i < writing->defined_count; i++)
-		if (writing->defined[i] == shape)
-			return true;
-	return false;
-}
-
-/* Noted before it is written: a shape may contain itself. */
-static void
-define(struct writing *writing, const struct shape *shape)
-{
-	assert(writing->defined_count < DEFINITIONS_MAX);
-	assert(!json_object_get(writing->definitions, shape->name)); /* one name, one shape */
-	writing->defined[writing->defined_count++] = shape;
-	put(writing->definitions, shape->name, json_null());
-	put(writing->definitions, shape->name, described_body(writing, shape));
-}
-
-static json_t *
-shape_schema(struct writing *writing, const struct shape *shape)
-{
-	if (!shape->name)
-		return described_body(writing, shape);
-	if (!is_defined(writing, shape))
-		define(writing, shape);
-	return json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", shape->name));
 }
 
 static const struct {
@@ -580,6 +326,7 @@ static const struct {
 	{ "config", "reconciled.yaml: settings of reconciled", &settings_table },
 	{ "target", "targets.d/NAME.yaml: a target of reconciled", &target_table },
 	{ "policy", "policies.d/TYPE.yaml: a policy of reconciled", &policy_table },
+	{ "test", "a file of policy tests of reconciled", &test_file_table },
 };
 
 const char *
@@ -591,16 +338,16 @@ schema_name(size_t i)
 static char *
 file_schema(size_t i)
 {
-	struct writing writing = { .definitions = json_object() };
+	struct schema_writing writing = { .definitions = json_object() };
 	json_t *schema = json_object();
 	struct strbuf text = { 0 };
 	char *dumped;
 
-	put_text(schema, "$schema", DRAFT);
-	put_text(schema, "$comment", "reconciled " RECONCILED_VERSION);
-	put_text(schema, "title", files[i].title);
-	json_object_update_new(schema, table_schema(&writing, files[i].table));
-	put(schema, "definitions", writing.definitions);
+	schema_put_text(schema, "$schema", DRAFT);
+	schema_put_text(schema, "$comment", "reconciled " RECONCILED_VERSION);
+	schema_put_text(schema, "title", files[i].title);
+	json_object_update_new(schema, schema_of_table(&writing, files[i].table));
+	schema_put(schema, "definitions", writing.definitions);
 	dumped = json_dumps(schema, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	assert(dumped);
 	strbuf_printf(&text, "%s\n", dumped);

@@ -45,7 +45,7 @@ WORDS(control_words, control_list);
 
 static const struct shape readings_shape = {
 	.kind = SHAPE_LIST,
-	.of = &(const struct shape){ .kind = SHAPE_TABLE, .table = &test_reading_table },
+	.of = &shape_test_reading,
 };
 static const struct shape operation_shape = { .kind = SHAPE_TABLE, .table = &test_operation_table };
 static const struct shape moment_shape = { .kind = SHAPE_SCALAR };

@@ -9,6 +9,7 @@
 
 extern const struct table test_file_table, test_case_table, test_reading_table,
 	test_operation_table;
+extern const struct shape shape_test_reading;
 
 /* A time that was not given; TIME_NONE is one that is known to be none. */
 #define TIME_UNSET (TIME_NONE + 1)

@@ -136,10 +136,19 @@ decode_pages(struct loading *loading, const struct node *node, void *at, const s
 	}
 }
 
+static const char *const came[] = { "status", "fault", NULL };
+static const struct shape_option answer_options[] = {
+	NEEDS("headers", "status"),
+	NEEDS("body", "status"),
+};
 static const struct shape pages_shape = {
 	.kind = SHAPE_LIST,
 	.min = 1,
-	.of = &(const struct shape){ .kind = SHAPE_TABLE, .table = &page_table },
+	.of = &(const struct shape){ .kind = SHAPE_TABLE,
+				     .table = &page_table,
+				     .one_of = came,
+				     .options = answer_options,
+				     .options_count = ARRAY_LEN(answer_options) },
 };
 
 #define DRAFT(field) offsetof(struct reading_draft, field)
@@ -158,6 +167,17 @@ static const struct field reading_fields[] = {
 };
 /* clang-format on */
 const struct table test_reading_table = { reading_fields, ARRAY_LEN(reading_fields) };
+
+static const char *const reading_came[] = { "status", "fault", "pages", NULL };
+const struct shape shape_test_reading = {
+	.name = "reading",
+	.kind = SHAPE_TABLE,
+	.table = &test_reading_table,
+	.one_of = reading_came,
+	.options = answer_options,
+	.options_count = ARRAY_LEN(answer_options),
+	.help = "What the target answered to one question.",
+};
 
 static void
 check_reading(struct loading *loading, const struct node *node, const struct reading_draft *draft)
