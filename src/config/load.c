@@ -88,17 +88,28 @@ check_names(struct loading *loading, const struct sources *sources, const char *
 	}
 }
 
+static bool
+is_wanted(const struct loading *loading, const struct source *source)
+{
+	const struct node *name = source_name(source, "target");
+
+	return !loading->secrets_of || (name && strcmp(name->text, loading->secrets_of) == 0);
+}
+
 static void
 targets_load(struct loading *loading, struct config *config, const struct sources *sources)
 {
 	struct target *targets = arena_array(loading->arena, struct target, sources->count + 1);
+	bool secrets = loading->secrets;
 	size_t count = 0;
 
 	for (size_t i = 0; i < sources->count; i++) {
 		loading->file = sources->list[i].file;
+		loading->secrets = secrets && is_wanted(loading, &sources->list[i]);
 		if (sources->list[i].root)
 			target_decode(loading, sources->list[i].root, &targets[count++]);
 	}
+	loading->secrets = secrets;
 	check_names(loading, sources, "target");
 	config->targets = targets;
 	config->targets_count = count;
@@ -206,8 +217,8 @@ load_all(struct loading *loading, struct loaded *loaded, unsigned parts)
 	policies_load(loading, &loaded->config, &policies, &targets);
 }
 
-struct config *
-config_load(const char *file, unsigned parts, struct problems *problems)
+static struct config *
+load(const char *file, unsigned parts, const char *secrets_of, struct problems *problems)
 {
 	struct loaded *loaded = xcalloc(1, sizeof(*loaded));
 	size_t before = problems_count_errors(problems);
@@ -220,6 +231,7 @@ config_load(const char *file, unsigned parts, struct problems *problems)
 		.problems = problems,
 		.file = arena_strdup(loaded->arena, file),
 		.secrets = (parts & CONFIG_SECRETS) != 0,
+		.secrets_of = secrets_of,
 		.keepers = &loaded->keepers,
 	};
 
@@ -228,6 +240,18 @@ config_load(const char *file, unsigned parts, struct problems *problems)
 		return &loaded->config;
 	loaded_destroy(loaded);
 	return NULL;
+}
+
+struct config *
+config_load(const char *file, unsigned parts, struct problems *problems)
+{
+	return load(file, parts, NULL, problems);
+}
+
+struct config *
+config_load_for(const char *file, const char *target, struct problems *problems)
+{
+	return load(file, CONFIG_ALL | CONFIG_SECRETS, target, problems);
 }
 
 /* The public part stands first. */

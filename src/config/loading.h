@@ -28,7 +28,8 @@ struct loading {
 	struct arena *arena;
 	struct problems *problems;
 	const char *file;
-	bool secrets;	     /* read secrets and look at named files */
+	bool secrets;		/* read secrets and look at named files */
+	const char *secrets_of; /* of targets only this one's; NULL: of all */
 	bool later_is_known; /* keys for later were already said to be unsupported at a better place
 			      */
 	struct keeper **keepers;

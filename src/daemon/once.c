@@ -19,6 +19,7 @@
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/once.h"
+#include "reconciled/daemon/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
@@ -30,7 +31,6 @@
 #include "membership.h"
 #include "progress.h"
 #include "summary.h"
-#include "targets.h"
 
 #define CONNECT_TIMEOUT_US (5 * SECOND)
 #define STATEMENT_TIMEOUT_US (60 * SECOND)

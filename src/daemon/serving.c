@@ -12,6 +12,7 @@
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/daemon.h"
+#include "reconciled/daemon/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
@@ -22,7 +23,6 @@
 #include "membership.h"
 #include "outcomes.h"
 #include "serving.h"
-#include "targets.h"
 
 /* What the last heartbeat knew of a type; a change is told once. */
 struct told {

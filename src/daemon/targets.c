@@ -10,9 +10,8 @@
 #include "reconciled/base/secret.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
+#include "reconciled/daemon/targets.h"
 #include "reconciled/probe/engine.h"
-
-#include "targets.h"
 
 struct targets {
 	const struct config *config;
@@ -98,8 +97,8 @@ hmac_of(const struct hmac_auth *hmac)
 	};
 }
 
-static struct probe_target *
-add(struct probe_engine *engine, const struct target *target)
+struct probe_target *
+targets_add(struct probe_engine *engine, const struct target *target)
 {
 	const struct probe_target_options options = {
 		.rules = &target->rules,
@@ -147,7 +146,7 @@ targets_create(struct probe_engine *engine, const struct config *config)
 	targets->config = config;
 	targets->handles = xcalloc(config->targets_count, sizeof(struct probe_target *));
 	for (size_t i = 0; i < config->targets_count; i++)
-		targets->handles[i] = add(engine, &config->targets[i]);
+		targets->handles[i] = targets_add(engine, &config->targets[i]);
 	return targets;
 }
 

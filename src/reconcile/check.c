@@ -10,8 +10,7 @@
 #include "reconciled/base/clock.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/probe/engine.h"
-
-#include "check.h"
+#include "reconciled/reconcile/check.h"
 
 enum state { CHECK_IDLE, CHECK_ASKING, CHECK_PROBING, CHECK_JUDGED };
 

@@ -6,8 +6,8 @@
 
 #include "reconciled/base/arena.h"
 #include "reconciled/base/clock.h"
+#include "reconciled/reconcile/check.h"
 
-#include "check.h"
 #include "row.h"
 
 /* What the observer is told about, once the row is written. */

@@ -15,10 +15,10 @@
 #include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/probe/engine.h"
+#include "reconciled/reconcile/check.h"
 #include "reconciled/reconcile/pass.h"
 #include "reconciled/store/work.h"
 
-#include "check.h"
 #include "entry.h"
 #include "fairness.h"
 #include "row.h"

@@ -6,8 +6,8 @@
 
 #include "reconciled/base/arena.h"
 #include "reconciled/core/evidence.h"
+#include "reconciled/reconcile/check.h"
 
-#include "check.h"
 #include "row.h"
 
 static const char *

@@ -55,6 +55,9 @@ enum config_parts {
  * do not keep it from loading. The database password is always read. The reference belongs to the caller.
  */
 struct config *config_load(const char *file, unsigned parts, struct problems *problems) MUST_CHECK;
+/* Everything, but of the targets only the secrets of this one. */
+struct config *config_load_for(const char *file, const char *target,
+			       struct problems *problems) MUST_CHECK;
 struct config *config_ref(struct config *config);
 void config_unref(struct config *config);
 
