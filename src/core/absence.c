@@ -31,12 +31,26 @@ age_us(const struct response *response)
 	return (seconds < limit ? seconds : limit) * SECOND;
 }
 
+/* The age of the oldest page. */
+static int64_t
+oldest_us(const struct reading *reading)
+{
+	int64_t oldest = 0;
+
+	for (size_t i = 0; i < reading->pages_count; i++) {
+		int64_t us = age_us(reading->pages[i].response);
+
+		oldest = us > oldest ? us : oldest;
+	}
+	return oldest;
+}
+
 /* A cache answered with what the target said before the effect had to be visible. */
 static bool
 is_from_before(const struct look *look, int64_t after_us)
 {
 	for (size_t i = 0; i < look->count; i++)
-		if (look->at_us - age_us(look->readings[i]->response) < after_us)
+		if (look->at_us - oldest_us(look->readings[i]) < after_us)
 			return true;
 	return false;
 }

@@ -7,6 +7,7 @@
 
 #include "earned.h"
 #include "judgement.h"
+#include "stale.h"
 
 static void
 judge_unfinished(struct judgement *of)
@@ -33,7 +34,7 @@ judge_several(struct judgement *of)
 		judgement_fire(of, "several", CLASS_AMBIGUOUS, REASON_SEVERAL_AT_TARGET);
 }
 
-/* Absent here, so the next place is asked; any other answer ends the look. */
+/* Absent here, so the next place is asked. */
 static bool
 goes_on(const struct reading *reading)
 {
@@ -51,7 +52,7 @@ next_probe(const struct policy *policy, const struct operation *op, const struct
 	if (look->count > 0) {
 		const struct reading *last = look->readings[look->count - 1];
 
-		if (!goes_on(last))
+		if (!goes_on(last) || look->reread)
 			return NULL;
 		assert(last->probe >= probe && last->probe < end);
 		probe = last->probe + 1;
@@ -95,9 +96,14 @@ look_next(const struct policy *policy, const struct operation *op, const struct 
 {
 	struct look_step step = { .op = op };
 
-	if (look->count < LOOK_READINGS_MAX)
-		step.probe = look->count == 0 ? first_probe(policy, op, arena)
-					      : next_probe(policy, op, look, arena);
+	if (look->count == LOOK_READINGS_MAX)
+		return step;
+	if (look->count == 0)
+		step.probe = first_probe(policy, op, arena);
+	else if (goes_on(look->readings[look->count - 1]))
+		step.probe = next_probe(policy, op, look, arena);
+	else
+		step = stale_next(policy, op, look, arena);
 	return step;
 }
 
@@ -125,11 +131,11 @@ judge_absent(struct judgement *of)
 static void
 judge_found(struct judgement *of)
 {
-	assert(of->reading->items_count > 0);
+	assert(of->reading->items_count + of->reading->skipped_count > 0);
 	if (of->reading->items_count > 1)
 		judge_several(of);
 	else
-		judge_item(of, &of->reading->items[0]);
+		stale_judge(of);
 }
 
 static void

@@ -255,6 +255,8 @@ add_question(struct writing *w)
 			evidence_json_string(&w->json, look->readings[i]->probe->name);
 		evidence_json_close_list(&w->json);
 	}
+	if (look->reread)
+		evidence_json_member_bool(&w->json, "reread", true);
 	if (reading->request != NULL) {
 		evidence_json_open(&w->json, "request");
 		evidence_json_member(&w->json, "method", method_name(reading->request->method));
@@ -266,7 +268,49 @@ add_question(struct writing *w)
 		evidence_json_member(&w->json, "error", reason_name(reading->reason));
 }
 
-/* Returns the place up to which the look is compared with others. */
+static void
+add_status(struct writing *w, const struct response *response)
+{
+	if (response->fault == REASON_COUNT)
+		evidence_json_member_int(&w->json, "status", response->status);
+}
+
+static void
+add_body(struct writing *w, const struct response *response)
+{
+	evidence_json_member_int(&w->json, "bytes", (long long)response->body_len);
+	if (response->body_sha256[0] != '\0')
+		evidence_json_member(&w->json, "sha256", response->body_sha256);
+}
+
+/* All of them, first to last, as many as there is room for. */
+static void
+add_pages(struct writing *w, const struct reading *reading)
+{
+	if (reading->pages_count < 2)
+		return;
+	evidence_json_member_int(&w->json, "count", (long long)reading->pages_count);
+	evidence_json_open_list(&w->json, "pages");
+	for (size_t i = 0; i < reading->pages_count && evidence_json_has_room(&w->json, i); i++) {
+		evidence_json_open(&w->json, NULL);
+		add_status(w, reading->pages[i].response);
+		add_body(w, reading->pages[i].response);
+		evidence_json_close(&w->json);
+	}
+	evidence_json_close_list(&w->json);
+}
+
+static int64_t
+elapsed_us(const struct reading *reading)
+{
+	int64_t us = 0;
+
+	for (size_t i = 0; i < reading->pages_count; i++)
+		us += reading->pages[i].response->elapsed_us;
+	return us;
+}
+
+/* The last page, then all of them. Returns the place up to which the look is compared with others. */
 static size_t
 add_response(struct writing *w)
 {
@@ -276,13 +320,11 @@ add_response(struct writing *w)
 	if (reading == NULL)
 		return mark;
 	evidence_json_open(&w->json, "response");
-	if (reading->response->fault == REASON_COUNT)
-		evidence_json_member_int(&w->json, "status", reading->response->status);
+	add_status(w, reading->response);
 	mark = w->json.out->len;
-	evidence_json_member_int(&w->json, "bytes", (long long)reading->response->body_len);
-	if (reading->response->body_sha256[0] != '\0')
-		evidence_json_member(&w->json, "sha256", reading->response->body_sha256);
-	evidence_json_member_int(&w->json, "ms", reading->response->elapsed_us / MILLISECOND);
+	add_body(w, reading->response);
+	add_pages(w, reading);
+	evidence_json_member_int(&w->json, "ms", elapsed_us(reading) / MILLISECOND);
 	evidence_json_close(&w->json);
 	return mark;
 }
@@ -308,6 +350,8 @@ add_looks(struct writing *w)
 
 	evidence_json_open(&w->json, "looks");
 	evidence_json_member_int(&w->json, "absences", earned->looks);
+	if (earned->class != CLASS_NONE && earned->class != CLASS_MISSING)
+		evidence_json_member(&w->json, "earning", class_name(earned->class));
 	evidence_json_begin_member(&w->json, "since");
 	evidence_json_time(&w->json, earned->since_us);
 	evidence_json_member(&w->json, "control", control_name(w->of->look->control));

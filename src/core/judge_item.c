@@ -90,6 +90,7 @@ apply_outcome(struct judgement *of, enum outcome outcome, enum reason reason)
 			       reason);
 		return;
 	case OUTCOME_MISSING:
+		of->by_outcome = true;
 		earn_missing(of, reason);
 		return;
 	}
@@ -131,6 +132,22 @@ compare_fields(struct judgement *of, const struct scene *scene)
 	of->verdict->compared_count = count;
 }
 
+/* What is read a second time is the same object, also where that probe says nothing of its id. */
+static const char *
+remote_id_before(const struct judgement *of)
+{
+	const struct reading *before;
+	struct scene scene;
+
+	if (!of->look->reread || of->look->count < 2)
+		return NULL;
+	before = of->look->readings[of->look->count - 2];
+	if (before->items_count != 1)
+		return NULL;
+	scene = judgement_scene(of, &before->items[0]);
+	return remote_id(&scene, before->probe);
+}
+
 void
 judge_item(struct judgement *of, const struct item *item)
 {
@@ -139,6 +156,8 @@ judge_item(struct judgement *of, const struct item *item)
 	of->verdict->item = item->value;
 	of->verdict->item_response = item->response;
 	of->verdict->remote_id = remote_id(&scene, of->reading->probe);
+	if (of->verdict->remote_id == NULL)
+		of->verdict->remote_id = remote_id_before(of);
 	if (judgement_rows(of, "judge", &of->policy->judge, &scene))
 		return;
 	compare_fields(of, &scene);

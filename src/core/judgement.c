@@ -79,13 +79,15 @@ is_stuck(const struct judgement *of)
 
 	if (basis_us == TIME_NONE)
 		basis_us = of->op->created_at_us;
-	return basis_us != TIME_NONE && look_now_us(of->look) > basis_us + of->policy->waiting_until_us;
+	return basis_us != TIME_NONE &&
+	       look_now_us(of->look) > basis_us + of->policy->waiting_until_us;
 }
 
 void
 judgement_wait(struct judgement *of, const char *rule, const char *reason)
 {
-	if (is_stuck(of))
+	of->stuck = is_stuck(of);
+	if (of->stuck)
 		judgement_fire(of, rule, CLASS_AMBIGUOUS, REASON_STUCK_AT_TARGET);
 	else
 		set_verdict(of, rule, CLASS_WAITING, reason);

@@ -13,6 +13,8 @@ struct judgement {
 	const struct look *look;
 	const struct reading *reading; /* the one that decides; NULL when nothing was asked */
 	struct verdict *verdict;
+	bool by_outcome; /* the item is missing by `outcome`, earned or not */
+	bool stuck;	 /* what waits there has waited too long */
 };
 
 /* What locators of judge and compare see. */
@@ -41,6 +43,7 @@ void judgement_wait(struct judgement *of, const char *rule, const char *reason);
 bool judgement_rows(struct judgement *of, const char *name, const struct judge_rows *rows,
 		    const struct scene *scene);
 
-/* Nothing there, and one item there: each ends in a verdict. */
+/* Nothing there, one item there, only items there that are to be ignored: each ends in a verdict. */
 void judge_absence(struct judgement *of);
 void judge_item(struct judgement *of, const struct item *item);
+void judge_skipped(struct judgement *of);

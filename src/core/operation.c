@@ -78,6 +78,15 @@ operation_text(const struct operation *op, enum operation_field field)
 	return *text != NULL && **text != '\0' ? *text : NULL;
 }
 
+bool
+operation_set_text(struct operation *op, enum operation_field field, const char *text)
+{
+	if (fields[field].kind != FIELD_TEXT)
+		return false;
+	memcpy((char *)op + fields[field].offset, &text, sizeof(text));
+	return true;
+}
+
 int64_t
 operation_time(const struct operation *op, enum operation_field field)
 {

@@ -20,8 +20,8 @@ struct value;
  */
 struct earned {
 	/* Whose run is counted. MISSING: absences. WAITING: looks that are missing by `outcome`,
-	 * kept apart so that an old version that was seen never adds to an absence. NONE: nothing
-	 * is. */
+	 * kept apart so that an old version that was seen never adds to an absence. DIVERGENT,
+	 * AMBIGUOUS: the same verdict by a source that may be behind. NONE: nothing is. */
 	enum verdict_class class;
 	int looks;	  /* counted looks in an unbroken run */
 	int64_t since_us; /* the first of them, TIME_NONE without */
@@ -80,6 +80,9 @@ bool operation_field_is_time(enum operation_field field);
 
 /* The text of a field that is text; NULL when empty, and for times and expected. */
 const char *operation_text(const struct operation *op, enum operation_field field);
+
+/* Sets a field that is text; false for another one. The text is borrowed. */
+bool operation_set_text(struct operation *op, enum operation_field field, const char *text);
 
 /* TIME_NONE when unset or when the field is no time. */
 int64_t operation_time(const struct operation *op, enum operation_field field);
