@@ -13,6 +13,7 @@
 #include "reconciled/base/xalloc.h"
 #include "settings.h"
 #include "target.h"
+#include "test_file.h"
 #include "tree.h"
 
 /* A file and its tree; root NULL when it could not be read. */
@@ -305,6 +306,7 @@ config_print_keys(FILE *out)
 	fields_print_keys(&settings_table, "reconciled.yaml ", out);
 	fields_print_keys(&target_table, "target ", out);
 	fields_print_keys(&policy_table, "policy ", out);
+	fields_print_keys(&test_file_table, "test ", out);
 }
 
 /* The target of a policy stands in the folder beside the policy's, if there is one. */
