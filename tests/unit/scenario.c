@@ -34,15 +34,9 @@ add_headers(struct arena *arena, const char *text, struct response *response)
 	response->headers = headers;
 }
 
-static const struct reading *
-reading_of(struct arena *arena, const struct scenario *s, const struct look_step *step,
-	   const struct scripted *answer)
+static const struct response *
+response_of(struct arena *arena, const struct probe *probe, const struct scripted *answer)
 {
-	struct exchange *page = arena_new(arena, struct exchange);
-	const struct question question = { .probe = step->probe, .ops = &step->op, .ops_count = 1 };
-	const struct answer judged = {
-		.rules = s->rules, .probe = step->probe, .op = step->op, .pages = page, .count = 1
-	};
 	struct response *response = arena_new(arena, struct response);
 	char *body = arena_strdup(arena, answer->body ? answer->body : "");
 
@@ -57,9 +51,32 @@ reading_of(struct arena *arena, const struct scenario *s, const struct look_step
 		.elapsed_us = 42 * MILLISECOND,
 	};
 	add_headers(arena, answer->headers, response);
-	response_read(arena, step->probe, response);
-	*page = (struct exchange){ request_render(arena, &question), response };
-	return reading_judge(arena, &judged);
+	response_read(arena, probe, response);
+	return response;
+}
+
+/* Asks for one page after the other, while there are answers. */
+static const struct reading *
+reading_of(struct arena *arena, struct scenario *s, const struct look_step *step,
+	   const struct scripted *answers, size_t count)
+{
+	struct exchange *pages = arena_array(arena, struct exchange, count);
+	struct question question = { .probe = step->probe, .ops = &step->op, .ops_count = 1 };
+	struct answer judged = { .rules = s->rules, .probe = step->probe, .op = step->op };
+	const struct reading *reading;
+
+	judged.pages = pages;
+	do {
+		pages[judged.count] = (struct exchange){
+			request_render(arena, &question),
+			response_of(arena, step->probe, &answers[judged.count]),
+		};
+		judged.count++;
+		reading = reading_judge(arena, &judged);
+		if (reading->next)
+			question.page = *reading->next;
+	} while (reading->next && judged.count < count);
+	return reading;
 }
 
 /* What recording does to the row. */
@@ -90,20 +107,21 @@ scenario_look(struct arena *arena, struct scenario *s, const struct scripted *an
 		.now_us = SENT_US + answers[0].at_s * SECOND,
 	};
 	struct look_step step;
+	size_t used = 0;
 
 	s->look = (struct look){ .at_us = context.now_us, .control = answers[0].control };
-	while (s->look.count < count &&
-	       (step = look_next(s->policy, &s->op, &s->look, arena)).probe != NULL) {
-		const struct scripted *answer = &answers[s->look.count];
+	while (used < count && (step = look_next(s->policy, &s->op, &s->look, arena)).probe) {
+		const struct reading *reading =
+			reading_of(arena, s, &step, &answers[used], count - used);
 
-		s->look.readings[s->look.count] = reading_of(arena, s, &step, answer);
+		s->look.readings[s->look.count++] = reading;
 		s->look.reread = step.reread;
-		s->look.count++;
+		used += reading->pages_count;
 	}
 	classify(arena, s->policy, &s->op, &s->look, &s->verdict);
 	decide(s->policy, &s->op, &s->verdict, &context, &s->decision);
 	record(s);
-	return s->look.count;
+	return used;
 }
 
 void

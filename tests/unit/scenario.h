@@ -10,7 +10,7 @@
 /* Tables of answers name what matters and leave the rest zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-/* One answer. Answers with the same time belong to one look. */
+/* One answer, or one page of it. Answers with the same time belong to one look. */
 struct scripted {
 	int at_s;	  /* after SENT_US */
 	int status;	  /* 0 with fault */
