@@ -61,43 +61,52 @@ static const struct {
 
 static const char *const samples[] = {
 	"etc/targets.d/crm.yaml",
-	"etc/policies.d/sync_customer.yaml",
+	"etc/policies.d/update_customer.yaml",
 	"etc/policies.d/create_order.yaml",
 	"etc/policies.d/charge_card.yaml",
 };
 
 static void
-check_sync_customer(const struct policy *policy)
+check_update_customer(const struct policy *policy)
 {
-	const struct probe *probe = &policy->probes[0];
+	const struct probe *search = &policy->probes[2];
 
 	tap_ok(!policy->enforce, "observes");
 	tap_str(policy->describe.owner, "team-customers", "describe");
 	tap_int(policy->latency_window_us, 5 * MINUTE, "latency_window");
 	tap_int(policy->pickup_window_us, 5 * MINUTE, "pickup_window is the latency window");
-	tap_int(policy->absence_after_us, 5 * MINUTE, "absence.after is the latency window");
+	tap_int(policy->deadline_us, DAY, "deadline");
+	tap_int(policy->absence_after_us, 5 * MINUTE, "absence.after");
 	tap_int(policy->absence_over_us, 10 * MINUTE, "absence.over");
-	tap_int(policy->waiting_until_us, 7 * DAY, "waiting.until without a deadline");
+	tap_int(policy->absence_horizon_us, 365 * DAY, "absence.horizon");
+	tap_int(policy->waiting_until_us, DAY, "waiting.until");
 	tap_int(policy->approvals, 1, "approvals");
-	tap_int((long long)policy->judge.count, 2, "judge");
-	tap_str(policy->judge.rows[1].why, "deleted_at_target", "why");
+	tap_int((long long)policy->judge.count, 4, "judge");
+	tap_str(policy->judge.rows[2].why, "deleted_at_target", "why");
+	tap_int((long long)policy->on_gone.count, 1, "on_gone");
 	tap_int((long long)policy->compare_count, 2, "compare");
-	tap_int(policy->compare[1].fold, FOLD_CASE, "fold");
+	tap_int(policy->compare[1].fold, FOLD_CASE | FOLD_SPACE, "fold");
 	tap_ok(policy->version_order_known && policy->version_order == VERSION_INTEGER,
 	       "own versions are integers");
-	tap_int(policy->actions[CLASS_MISSING].rows[0].action, ACTION_REQUEUE, "missing");
+	tap_int(policy->older, OUTCOME_MISSING, "an older version");
+	tap_int(policy->actions[CLASS_MISSING].rows[0].action, ACTION_REVIEW, "missing, a test");
+	tap_int(policy->actions[CLASS_MISSING].rows[1].action, ACTION_REQUEUE, "missing");
 	tap_int(policy->actions[CLASS_CORRECT].rows[0].action, ACTION_CONFIRM, "correct");
 	tap_int(policy->actions[CLASS_DIVERGENT].rows[0].action, ACTION_REVIEW, "divergent");
 	tap_int(policy->actions[CLASS_AMBIGUOUS].rows[0].action, ACTION_REVIEW, "ambiguous");
 	tap_int(policy->actions[CLASS_NOT_APPLICABLE].rows[0].action, ACTION_CLOSE,
 		"not_applicable");
-	tap_str(probe->name, "by_key", "probe");
-	tap_int(probe->needs[0], OP_BUSINESS_KEY, "needs");
-	tap_str(probe->query[1].value.text, "20", "a number in a query is a text");
-	tap_ok(probe->has_items && probe->has_where && probe->has_remote_id, "items and where");
-	tap_int(probe->full, 20, "full");
+	tap_int((long long)policy->probes_count, 3, "probes");
+	tap_int(policy->probes[0].needs[0], OP_REMOTE_ID, "needs");
+	tap_str(search->name, "search", "a probe");
+	tap_int(search->method, METHOD_POST, "post");
+	tap_str(search->json->children[1].text.text, "{first_sent_at-1h|rfc3339}", "a time");
+	tap_ok(search->has_items && search->has_each && search->has_where, "items, each, where");
+	tap_int(search->full, 20, "full");
+	tap_int(search->pages.kind, PAGING_NEXT, "pages");
+	tap_ok(search->stale && search->reread.probe == &policy->probes[0], "then");
 	tap_int((long long)strlen(policy->digest), 64, "a digest");
-	tap_ok(policy->reference == NULL, "the default reference");
+	tap_int(regexec(policy->reference, "customer-42", 0, NULL, 0), 0, "reference");
 }
 
 static void
@@ -143,7 +152,7 @@ test_samples(void)
 	if (tap_ok(config != NULL, "the sample configuration loads")) {
 		tap_int((long long)config->policies_count, 3, "policies");
 		tap_int((long long)config->targets_count, 1, "targets");
-		check_sync_customer(config_policy(config, "sync_customer"));
+		check_update_customer(config_policy(config, "update_customer"));
 		check_charge_card(config_policy(config, "charge_card"));
 		check_create_order(config_policy(config, "create_order"));
 		tap_ok(config_policy(config, "no") == NULL, "another type has none");
