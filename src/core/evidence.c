@@ -32,8 +32,8 @@ struct writing {
 	char hash[22];
 };
 
-static bool
-is_kept(const struct policy *policy, const struct locator *locator)
+bool
+evidence_keeps(const struct policy *policy, const struct locator *locator)
 {
 	for (size_t i = 0; locator != NULL && i < policy->keep_count; i++)
 		if (strcmp(policy->keep[i].text, locator->text) == 0)
@@ -157,10 +157,10 @@ add_side(struct writing *w, const char *member, const char *text, bool shown)
 static bool
 shows_expected(const struct policy *policy, const struct comparison *by)
 {
-	if (is_kept(policy, &by->found))
+	if (evidence_keeps(policy, &by->found))
 		return true;
 	for (size_t i = 0; i < by->count; i++)
-		if (by->values[i].from != NULL && !is_kept(policy, by->values[i].from))
+		if (by->values[i].from != NULL && !evidence_keeps(policy, by->values[i].from))
 			return false;
 	return true;
 }
@@ -175,7 +175,7 @@ add_field(struct writing *w, const struct compared *compared)
 	evidence_json_member(&w->json, "field", by->name);
 	evidence_json_member(&w->json, "result", compare_result_name(compared->result));
 	add_side(w, "expected", compared->expected, shows_expected(policy, by));
-	add_side(w, "found", compared->found, is_kept(policy, &by->found));
+	add_side(w, "found", compared->found, evidence_keeps(policy, &by->found));
 	evidence_json_close(&w->json);
 }
 

@@ -13,7 +13,9 @@ enum { OURS_MAX = 64 };
 struct walk {
 	const struct scene *scene;
 	const struct probe *probe;
-	struct listing *listing; /* NULL: elements are only counted */
+	struct listing *listing; /* NULL: elements are only counted, or visited */
+	listing_item_fn *visit;
+	void *owner;
 	size_t elements;
 };
 
@@ -61,6 +63,10 @@ take_item(const struct walk *walk, const struct value *value)
 	const struct item item = { value, scene.response };
 	struct listed *to;
 
+	if (walk->visit != NULL) {
+		walk->visit(walk->owner, value);
+		return;
+	}
 	scene.item = value;
 	if (!passes(&scene, walk->probe))
 		return;
@@ -76,7 +82,8 @@ take_parts(const struct walk *walk, const struct value *element)
 {
 	struct located parts = pointer_find(walk->scene, element, &walk->probe->each);
 
-	walk->listing->unreadable |= parts.several;
+	if (walk->listing != NULL)
+		walk->listing->unreadable |= parts.several;
 	for (size_t i = 0; i < parts.count; i++) {
 		const struct value *part = parts.values[i];
 
@@ -102,10 +109,14 @@ take_element(struct walk *walk, const struct value *element)
 	size_t kept;
 
 	walk->elements++;
-	if (walk->listing == NULL)
+	if (walk->listing == NULL && walk->visit == NULL)
 		return;
 	if (!walk->probe->has_each) {
 		take_item(walk, element);
+		return;
+	}
+	if (walk->listing == NULL) {
+		take_parts(walk, element);
 		return;
 	}
 	kept = count_kept(walk->listing);
@@ -144,7 +155,7 @@ walk_page(struct walk *walk)
 	if (walk->probe->method == METHOD_HEAD) /* its locators read headers */
 		body = value_create(walk->scene->arena, VALUE_OBJECT, NULL, 0);
 	walk->elements = 1;
-	if (walk->listing != NULL)
+	if (walk->listing != NULL || walk->visit != NULL)
 		take_item(walk, body);
 	return true;
 }
@@ -168,4 +179,13 @@ listing_add_page(struct listing *listing, const struct scene *scene, const struc
 	listing->unreadable |= !walk_page(&walk);
 	listing->has_elements |= walk.elements > 0;
 	listing->full |= probe->full > 0 && walk.elements >= (size_t)probe->full;
+}
+
+void
+listing_visit(const struct scene *scene, const struct probe *probe, listing_item_fn *item,
+	      void *owner)
+{
+	struct walk walk = { .scene = scene, .probe = probe, .visit = item, .owner = owner };
+
+	(void)walk_page(&walk);
 }

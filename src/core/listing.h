@@ -20,6 +20,11 @@ struct listing {
 	bool full;	       /* a page is as long as one that may be cut off */
 };
 
+/* Every item on one page, ours or not, in order. */
+typedef void listing_item_fn(void *owner, const struct value *item);
+void listing_visit(const struct scene *scene, const struct probe *probe, listing_item_fn *item,
+		   void *owner);
+
 /* Elements of the list on one page, before `each`. */
 size_t listing_elements(const struct scene *scene, const struct probe *probe);
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "reconciled/core/decide.h"
@@ -31,6 +32,9 @@ struct evidence_of {
  */
 void evidence_write(struct strbuf *out, struct arena *arena, struct hmac *key,
 		    const struct evidence_of *of, char ret_digest[static 65]);
+
+/* The policy keeps what is at this place, so its value may be shown. */
+bool evidence_keeps(const struct policy *policy, const struct locator *locator);
 
 /* "hmac:" and 16 hex digits. */
 void evidence_hash(struct hmac *key, const char *text, size_t len, char ret[static 22]);
