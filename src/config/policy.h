@@ -27,3 +27,6 @@ void policy_decode(struct loading *loading, const struct node *root, struct poli
 /* Everything that needs more than one key, or the target. */
 void policy_check(struct loading *loading, const struct node *root, const struct policy *policy,
 		  const struct target_facts *facts);
+
+/* What loads although it is doubtful: warnings. */
+void policy_warn(struct loading *loading, const struct node *root, const struct policy *policy);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "injection.h"
 #include "loading.h"
 #include "policy.h"
 #include "probe_body.h"
@@ -105,9 +106,9 @@ field_is_unique(enum operation_field field)
 }
 
 static bool
-placeholder_is_unique(const struct template_part *placeholder)
+placeholder_is_unique(const struct template_part *placeholder, const void *context)
 {
-	return field_is_unique(placeholder->field);
+	return !placeholder->batch_join && field_is_unique(placeholder->field);
 }
 
 /* Equality with our reference; anything under `not` says the contrary. */
@@ -136,7 +137,7 @@ static bool
 path_is_unique(const struct template *path)
 {
 	for (size_t i = 0; i < path->count; i++)
-		if (!path->parts[i].literal && placeholder_is_unique(&path->parts[i]))
+		if (!path->parts[i].literal && placeholder_is_unique(&path->parts[i], NULL))
 			return true;
 	return false;
 }
@@ -149,7 +150,7 @@ several_are_ours(const struct node *node, const struct probe *probe)
 		return true;
 	if (where_is_unique(&probe->where) || path_is_unique(&probe->path))
 		return true;
-	return !probe->has_where && probe_any_placeholder(probe, placeholder_is_unique);
+	return !probe->has_where && probe_any_placeholder(probe, placeholder_is_unique, NULL);
 }
 
 static void
@@ -169,6 +170,15 @@ check_several(const struct check *check, const struct node *node, const struct p
 }
 
 static void
+check_injection(const struct check *check, const struct node *node, const struct probe *probe)
+{
+	const struct node *reference = node_member(check->root, "reference");
+
+	if (!reference || check->policy->reference) /* else no expression, said before */
+		injection_check(check->loading, node, probe, reference ? reference->text : NULL);
+}
+
+static void
 check_probes(const struct check *check)
 {
 	const struct node *probes = node_member(check->root, "probes");
@@ -178,6 +188,7 @@ check_probes(const struct check *check)
 	     node && i < check->policy->probes_count; node = node->next, i++) {
 		check_absent(check, node, &check->policy->probes[i]);
 		check_several(check, node, &check->policy->probes[i]);
+		check_injection(check, node, &check->policy->probes[i]);
 	}
 }
 
@@ -283,6 +294,25 @@ check_times(const struct check *check)
 		complain(check->loading, recheck, "first is longer than max");
 }
 
+/* Sending again over an older version might undo what somebody changed since. */
+static void
+check_outcome(const struct check *check)
+{
+	const struct node *older = node_member(node_member(check->root, "outcome"), "older");
+	const struct action_rule *missing = &check->policy->actions[CLASS_MISSING];
+
+	if (check->policy->older != OUTCOME_MISSING ||
+	    check->policy->idempotent == IDEMPOTENT_CONDITIONAL)
+		return;
+	for (size_t i = 0; i < missing->count; i++)
+		if (missing->rows[i].action == ACTION_REQUEUE) {
+			complain(check->loading, older,
+				 "missing is sent again over what is there, so it needs "
+				 "idempotent: conditional");
+			return;
+		}
+}
+
 void
 policy_check(struct loading *loading, const struct node *root, const struct policy *policy,
 	     const struct target_facts *facts)
@@ -294,5 +324,7 @@ policy_check(struct loading *loading, const struct node *root, const struct poli
 	check_describe(&check);
 	check_probes(&check);
 	check_requeue(&check);
+	check_outcome(&check);
 	check_times(&check);
+	policy_warn(loading, root, policy);
 }

@@ -420,7 +420,7 @@ probes_decode(struct loading *loading, const struct node *node, void *at, const 
 }
 
 static bool
-any_part(const struct template_part *placeholder)
+any_part(const struct template_part *placeholder, const void *context)
 {
 	return true;
 }
@@ -445,6 +445,6 @@ control_decode(struct loading *loading, const struct node *node, void *at,
 	if (node->kind != NODE_MAP)
 		return;
 	check_request(loading, node, &draft);
-	if (probe_any_placeholder(probe, any_part) || probe_asks_batch(probe))
+	if (probe_any_placeholder(probe, any_part, NULL) || probe_asks_batch(probe))
 		complain(loading, node, "a control has no operation, so no placeholders");
 }

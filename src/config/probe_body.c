@@ -196,45 +196,68 @@ json_template_decode(struct loading *loading, const struct node *node)
 	return json_decode(loading, node, json) ? json : NULL;
 }
 
+struct search {
+	placeholder_test_fn *test;
+	const void *context;
+};
+
 static bool
-any_in_template(const struct template *template,
-		bool (*test)(const struct template_part *placeholder))
+any_in_template(const struct search *search, const struct template *template)
 {
 	for (size_t i = 0; i < template->count; i++)
-		if (!template->parts[i].literal && test(&template->parts[i]))
+		if (!template->parts[i].literal &&
+		    search->test(&template->parts[i], search->context))
 			return true;
 	return false;
 }
 
 static bool
-any_in_named(const struct named_template *list, size_t count,
-	     bool (*test)(const struct template_part *placeholder))
+any_in_named(const struct search *search, const struct named_template *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (any_in_template(&list[i].value, test))
+		if (any_in_template(search, &list[i].value))
 			return true;
 	return false;
 }
 
 static bool
-any_in_json(const struct json_template *json, bool (*test)(const struct template_part *placeholder))
+any_in_json(const struct search *search, const struct json_template *json)
 {
 	if (!json)
 		return false;
 	for (size_t i = 0; i < json->count; i++)
-		if (any_in_json(&json->children[i], test))
+		if (any_in_json(search, &json->children[i]))
 			return true;
-	return any_in_template(&json->text, test);
+	return any_in_template(search, &json->text);
 }
 
 bool
-probe_any_placeholder(const struct probe *probe,
-		      bool (*test)(const struct template_part *placeholder))
+probe_any_placeholder(const struct probe *probe, placeholder_test_fn *test, const void *context)
 {
-	return any_in_template(&probe->path, test) || any_in_template(&probe->text, test) ||
-	       any_in_named(probe->query, probe->query_count, test) ||
-	       any_in_named(probe->headers, probe->headers_count, test) ||
-	       any_in_named(probe->form, probe->form_count, test) || any_in_json(probe->json, test);
+	struct search search = { test, context };
+
+	return any_in_template(&search, &probe->path) || any_in_template(&search, &probe->text) ||
+	       any_in_named(&search, probe->query, probe->query_count) ||
+	       any_in_named(&search, probe->headers, probe->headers_count) ||
+	       any_in_named(&search, probe->form, probe->form_count) ||
+	       any_in_json(&search, probe->json);
+}
+
+static bool
+stands_for(const struct template_part *placeholder, const void *field)
+{
+	return !placeholder->batch_join &&
+	       placeholder->field == *(const enum operation_field *)field;
+}
+
+bool
+probe_sends(const struct probe *probe, enum operation_field field)
+{
+	const struct json_template *each = json_template_batch(probe->json);
+
+	return probe_any_placeholder(probe, stands_for, &field) ||
+	       (each && each->batch_field == field) ||
+	       (probe->batch_max > 0 && probe->batch_field == field);
 }
 
 const struct json_template *
@@ -250,7 +273,7 @@ json_template_batch(const struct json_template *json)
 }
 
 static bool
-joins_batch(const struct template_part *placeholder)
+joins_batch(const struct template_part *placeholder, const void *context)
 {
 	return placeholder->batch_join != NULL;
 }
@@ -258,5 +281,5 @@ joins_batch(const struct template_part *placeholder)
 bool
 probe_asks_batch(const struct probe *probe)
 {
-	return json_template_batch(probe->json) || probe_any_placeholder(probe, joins_batch);
+	return json_template_batch(probe->json) || probe_any_placeholder(probe, joins_batch, NULL);
 }

@@ -31,8 +31,12 @@ const struct named_template *query_templates_decode(struct loading *loading,
 const struct json_template *json_template_decode(struct loading *loading, const struct node *node);
 
 /* True as soon as one placeholder of the question satisfies the test. {batch|each …} is none. */
-bool probe_any_placeholder(const struct probe *probe,
-			   bool (*test)(const struct template_part *placeholder));
+typedef bool placeholder_test_fn(const struct template_part *placeholder, const void *context);
+bool probe_any_placeholder(const struct probe *probe, placeholder_test_fn *test,
+			   const void *context);
+
+/* A placeholder of the question stands for this field. */
+bool probe_sends(const struct probe *probe, enum operation_field field);
 
 /* The question names several operations: {batch|each …} or {batch|join …} is in it. */
 bool probe_asks_batch(const struct probe *probe);

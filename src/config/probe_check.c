@@ -164,7 +164,7 @@ find_batch_field(struct probe *probe)
 }
 
 static bool
-is_of_one_operation(const struct template_part *placeholder)
+is_of_one_operation(const struct template_part *placeholder, const void *context)
 {
 	return placeholder->batch_join == NULL;
 }
@@ -188,7 +188,7 @@ check_batch_question(struct loading *loading, const struct node *node, const str
 				"which where finds at match",
 				each->batch_name, operation_field_name(each->batch_field),
 				operation_field_name(probe->batch_field));
-	if (probe_any_placeholder(probe, is_of_one_operation))
+	if (probe_any_placeholder(probe, is_of_one_operation, NULL))
 		complain_at_key(loading, batch,
 				"a question about several operations has no placeholders of one, "
 				"allowed: {batch|…}");
