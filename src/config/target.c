@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "address.h"
 #include "auth.h"
@@ -49,9 +50,7 @@ decode_headers(struct loading *loading, const struct node *node, void *at,
 		for (char *c = name; *c != '\0'; c++)
 			*c = (char)tolower((unsigned char)*c);
 		headers[count].name = name;
-		headers[count].value = text_decode(loading, child, "a text");
-		if (header_check(loading, child))
-			count++;
+		headers[count++].value = text_decode(loading, child, "a text");
 	}
 	target->headers = headers;
 	target->headers_count = count;
@@ -189,6 +188,19 @@ static const struct field target_fields[] = {
 };
 const struct table target_table = { target_fields, ARRAY_LEN(target_fields) };
 
+/* The one that carries a signature may be what credentials stand in otherwise. */
+static void
+check_headers(struct loading *loading, const struct node *root, const struct target *target)
+{
+	const struct node *headers = node_member(root, "headers");
+	const char *signature = target->auth.kind == AUTH_HMAC ? target->auth.hmac.header : NULL;
+
+	for (const struct node *child = headers ? headers->first : NULL; child; child = child->next)
+		if (!signature || strcasecmp(child->key, signature) != 0 ||
+		    child->kind != NODE_TEXT || !strstr(child->text, "{signature}"))
+			(void)header_check(loading, child);
+}
+
 bool
 name_is_valid(const char *name)
 {
@@ -281,6 +293,7 @@ target_decode(struct loading *loading, const struct node *root, struct target *r
 	name_check(loading, root, "target");
 	check_base(loading, root, ret_target);
 	check_way(loading, root);
+	check_headers(loading, root, ret_target);
 	auth_check(loading, root, ret_target);
 	tls_check(loading, root);
 	check_timeouts(loading, root, ret_target);

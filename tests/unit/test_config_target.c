@@ -121,6 +121,19 @@ static const struct {
 	  HEAD "auth: {hmac: {algorithm: sha512, key: \"file:k\", encoding: base64, header: "
 	       "X-Signature,\n  sign: \"{method}\\n{path}\\n{timestamp}\\n{body_sha256}\"}}\n",
 	  "" },
+	{ "a signature within a header",
+	  HEAD "auth: {hmac: {key: \"env:K\", header: Authorization, sign: \"{date}\"}}\n"
+	       "headers: {authorization: \"HMAC us:{signature}\", Date: \"{date}\"}\n",
+	  "" },
+	{ "a header of credentials without one",
+	  HEAD "auth: {hmac: {key: \"env:K\", header: Authorization, sign: \"{date}\"}}\n"
+	       "headers: {Authorization: \"Bearer hunter2\"}\n",
+	  "targets.d/crm.yaml:4:11: Authorization: credentials belong to auth of the target\n" },
+	{ "what is no part of a request",
+	  HEAD "auth: {hmac: {key: \"env:K\", header: X-Sig, sign: \"{method} {nope}\"}}\n",
+	  "targets.d/crm.yaml:3:50: sign: \"{nope}\" is no part of a request, allowed: {method}, "
+	  "{path}, {query}, {host}, {body}, {body_sha256}, {timestamp}, {timestamp_ms}, {date}, "
+	  "{nonce}\n" },
 	{ "hmac without parts", HEAD "auth: {hmac: {algorithm: md5, encoding: utf16, header: \"a b\"}}\n",
 	  "targets.d/crm.yaml:3:14: hmac: key is missing: a secret\n"
 	  "targets.d/crm.yaml:3:14: hmac: sign is missing: what is signed\n"
