@@ -303,6 +303,59 @@ test_table(struct arena *arena)
 	}
 }
 
+/* Rows of {when, do}: the first that holds for the operation, whatever was seen. */
+static const struct {
+	const char *name, *op;
+	enum verdict_class class;
+	const char *want_row;
+	enum action recommended;
+} action_rows[] = {
+	{ "the first row", "{'expected':{'amount':'49.99'}}", CLASS_MISSING, "missing-requeue",
+	  ACTION_WAIT },
+	{ "its limit is exact", "{'expected':{'amount':'50.00'}}", CLASS_MISSING, "missing-review",
+	  ACTION_REVIEW },
+	{ "the second row", "{'expected':{'amount':'50.00'},'entity_state':'cancelled'}",
+	  CLASS_MISSING, "missing-wait", ACTION_WAIT },
+	{ "the first of two that hold",
+	  "{'expected':{'amount':'1e1'},'entity_state':'cancelled'}", CLASS_MISSING,
+	  "missing-requeue-review", ACTION_REQUEUE },
+	{ "what is not there passes no test", "{}", CLASS_MISSING, "missing-review",
+	  ACTION_REVIEW },
+	{ "rows of another class", "{'business_key':'vip-7'}", CLASS_DIVERGENT,
+	  "divergent-compensate-review", ACTION_COMPENSATE },
+	{ "and its last row", "{'business_key':'7'}", CLASS_DIVERGENT, "divergent-wait",
+	  ACTION_WAIT },
+	{ "a class without rows", "{'expected':{'amount':'49.99'}}", CLASS_AMBIGUOUS,
+	  "ambiguous-review", ACTION_REVIEW },
+};
+
+static void
+test_action_rows(struct arena *arena)
+{
+	const struct policy *policy = build_policy(
+		arena, "{" PROBE ",'idempotent':'natural','actions':{'missing':["
+		       "{'when':{'op./expected/amount':{'lt':50}},'do':'requeue'},"
+		       "{'when':{'op.entity_state':['cancelled','deleted']},'do':'wait'},"
+		       "{'do':'review'}],'divergent':["
+		       "{'when':{'op.business_key':{'prefix':'vip-'}},'do':'compensate'},"
+		       "{'do':'wait'}]}}");
+
+	for (size_t i = 0; i < ARRAY_LEN(action_rows); i++) {
+		struct operation op = build_operation(arena, action_rows[i].op);
+		struct verdict verdict = verdict_of(action_rows[i].class);
+		struct decide_context context = { .arena = arena,
+						  .control = CONTROL_FOUND,
+						  .now_us = SENT_US };
+		struct decision d;
+
+		op.status = STATUS_AWAITING_CONFIRMATION;
+		decide(policy, &op, &verdict, &context, &d);
+		tap_str(d.row, action_rows[i].want_row, action_rows[i].name);
+		tap_str(action_name(d.recommended), action_name(action_rows[i].recommended),
+			"what is recommended");
+	}
+}
+
 /* Whatever a policy asks for, in whatever state: no requeue, no compensation, no false arrow. */
 static void
 test_every_wish(struct arena *arena)
@@ -480,6 +533,7 @@ main(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		test_row(arena, &rows[i]);
 	test_table(arena);
+	test_action_rows(arena);
 	test_every_wish(arena);
 	test_changed(arena);
 	test_closed_reason(arena);
