@@ -14,7 +14,10 @@ struct fault_server {
 	int input;
 	int plain, tls, full, refused;
 	int asleep; /* refused until it is awakened */
+	int mtls;   /* asks for a certificate of ours, speaks TLS 1.2 at most */
+	int proxy;  /* CONNECT and absolute addresses */
 	char cert[256];
+	char folder[256]; /* client.pem, client.key, and the unix socket "socket" */
 };
 
 /* $PYTHON and $FAULT_SERVER come from meson. */
@@ -39,9 +42,11 @@ fault_server_start(struct fault_server *server)
 	close(out[1]);
 	server->input = in[1];
 	line = fdopen(out[0], "r");
-	if (fscanf(line, "plain=%d tls=%d full=%d refused=%d asleep=%d cert=%255s", &server->plain,
-		   &server->tls, &server->full, &server->refused, &server->asleep,
-		   server->cert) != 6) {
+	if (fscanf(line,
+		   "plain=%d tls=%d full=%d refused=%d asleep=%d cert=%255s mtls=%d proxy=%d "
+		   "folder=%255s",
+		   &server->plain, &server->tls, &server->full, &server->refused, &server->asleep,
+		   server->cert, &server->mtls, &server->proxy, server->folder) != 9) {
 		printf("Bail out! the fault server did not start\n");
 		exit(1);
 	}

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import fault_login
+
 EMPTY_LIST = b'{"data":[]}'
 FOUND = b'{"id":"a1","version":"7"}'
 PAGE = b"<html><h1>Bad Gateway</h1></html>"
@@ -246,6 +248,7 @@ async def forget(writer, request):
 BEHAVIOURS = {f.__name__: f for f in (slow_headers, drip, never, reset, redirect, slow, retire,
                                       trailer, echo, stats, forget, control, take_control,
                                       return_control, steps, busiest, gap, awaken)}
+BEHAVIOURS.update(fault_login.BEHAVIOURS)
 
 
 async def read_request(reader):
@@ -328,14 +331,21 @@ async def main():
     cert, context = certificate(folder.name)
     plain = await asyncio.start_server(serve, "127.0.0.1", 0)
     tls = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    mtls = await asyncio.start_server(serve, "127.0.0.1", 0,
+                                      ssl=fault_login.client_certificate(folder.name))
+    proxy = await asyncio.start_server(fault_login.proxy, "127.0.0.1", 0)
+    path = os.path.join(folder.name, "socket")
+    unix = await asyncio.start_unix_server(serve, path)
     recorder = await asyncio.start_server(record, "127.0.0.1", 0)
     recorder_port = port_of(recorder)
     backlog = full_backlog()
     refused, asleep = unheard(), unheard()
     print(f"plain={port_of(plain)} tls={port_of(tls)} full={backlog[0].getsockname()[1]} "
-          f"refused={refused.getsockname()[1]} asleep={asleep.getsockname()[1]} cert={cert}",
+          f"refused={refused.getsockname()[1]} asleep={asleep.getsockname()[1]} cert={cert} "
+          f"mtls={port_of(mtls)} proxy={port_of(proxy)} folder={folder.name}",
           flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    unix.close()
     folder.cleanup()
     os._exit(0)
 
