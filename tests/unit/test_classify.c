@@ -3,7 +3,7 @@
  * What each observation must lead to. The numbers T1 … are the rows of the list of traps in the
  * specification, P01 … its reported failures; expectations are written by hand from there.
  */
-#include "scenario.h"
+#include "verdict_row.h"
 
 #include "reconciled/base/arena.h"
 #include "tap.h"
@@ -83,11 +83,7 @@
 	"'compare':{'state':{'found':'/state','one_of':['done']}}}"
 
 /* clang-format off */
-static const struct row {
-	const char *name, *policy, *target, *op;
-	struct scripted answers[16];
-	const char *class, *reason, *rule;
-} rows[] = {
+static const struct verdict_row rows[] = {
 	/* no verdict */
 	{ "T1 404 with a page of HTML", CUSTOMER, "{}", CUSTOMER_OP,
 	  { { MIN(20), 404, "<html>Not Found</html>" } }, "inconclusive", "http_4xx", "probe" },
@@ -421,26 +417,6 @@ static const struct row {
 };
 /* clang-format on */
 
-static void
-test_row(struct arena *arena, const struct row *row)
-{
-	struct scenario s = scenario_start(arena, row->policy, row->target, row->op);
-	const struct verdict *v = &s.verdict;
-	bool asked = strcmp(row->rule, "applicable") != 0 && strcmp(row->rule, "reference") != 0;
-	bool same;
-
-	scenario_play(arena, &s, row->answers, 16);
-	same = strcmp(class_name(v->class), row->class) == 0 &&
-	       strcmp(v->reason, row->reason) == 0 && strcmp(v->rule, row->rule) == 0 &&
-	       v->traces_count > 0 && v->traces[v->traces_count - 1].held &&
-	       strcmp(v->traces[v->traces_count - 1].rule, row->rule) == 0 &&
-	       (s.unused == 0) == asked;
-	tap_ok(same, "%s", row->name);
-	if (!same)
-		printf("# got %s %s %s, unused %zu\n", class_name(v->class), v->reason, v->rule,
-		       s.unused);
-}
-
 /* Every rule that was tried, in order, is in the trace; a `why` of several words stands beside. */
 static void
 test_traces(struct arena *arena)
@@ -548,7 +524,7 @@ main(void)
 	struct arena *arena = arena_create();
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		test_row(arena, &rows[i]);
+		verdict_row_play(arena, &rows[i]);
 	test_traces(arena);
 	test_remote_id(arena);
 	test_earned(arena);
