@@ -117,7 +117,8 @@ test_clauses(struct arena *arena)
 
 	has(text, "\"decided\":\"missing-requeue\"", "the row");
 	has(text,
-	    "\"clauses\":[{\"name\":\"idempotent\",\"ok\":true},{\"name\":\"same_key\",\"ok\":true},"
+	    "\"clauses\":[{\"name\":\"idempotent\",\"ok\":true},{\"name\":\"same_key\",\"ok\":true}"
+	    ","
 	    "{\"name\":\"key_fresh\",\"ok\":true},{\"name\":\"attempt_over\",\"ok\":true},"
 	    "{\"name\":\"wanted\",\"ok\":true},{\"name\":\"undisputed\",\"ok\":true},"
 	    "{\"name\":\"fresh\",\"ok\":true},{\"name\":\"control\",\"ok\":true},"
@@ -172,7 +173,7 @@ static void
 test_looks(struct arena *arena)
 {
 	static const struct scripted absent = { 900, 404, "{'error':'not_found'}",
-					      .control = CONTROL_FOUND };
+						.control = CONTROL_FOUND };
 	char digest[65], *text = play(arena, POLICY, OP, &absent, digest);
 
 	has(text,
@@ -187,11 +188,12 @@ test_storable(struct arena *arena)
 {
 	static const struct scripted nul = { 900, 200, "{'id':'x\\u0000y','version':7}" };
 	static const struct scripted emoji = { 900, 200, "{'id':'\\ud83d\\ude00','version':7}" };
-	static const struct scripted escapes = { 900, 200, "{'id':'\\b\\f\\n\\r\\t\\u001f\\\\\\u0022/'}" };
+	static const struct scripted escapes = { 900, 200,
+						 "{'id':'\\b\\f\\n\\r\\t\\u001f\\\\\\u0022/'}" };
 	static const struct scripted huge = { 900, 200, "{'id':1e131072,'version':7}" };
 	static const struct scripted header = { 900, 200, "{'version':7}",
-					      "x-a: a\xff\xfe"
-					      "b" };
+						"x-a: a\xff\xfe"
+						"b" };
 	char digest[65];
 
 	has(play(arena, POLICY, OP, &nul, digest), "\"/id\":\"x\\\\u0000y\"",
@@ -258,6 +260,62 @@ test_bound(struct arena *arena)
 	strbuf_finish(&body);
 }
 
+#define PAGED                                                                                      \
+	"{'probes':[{'name':'list','get':'/x','found':{'status':'200'},'items':'/l',"              \
+	"'where':{'/id':{'is':'op.operation_id'}},'remote_id':'/id',"                              \
+	"'pages':{'next':'/next','into':'c'},'stale':'true',"                                      \
+	"'then':{'probe':'one','with':{'remote_id':'/key'}}},"                                     \
+	"{'name':'one','needs':['remote_id'],'get':'/x/{remote_id}','found':{'status':'200'}}],"   \
+	"'compare':{'n':{'found':'/n','is':'op./expected/n'}},'evidence':{'keep':['/n']}}"
+#define PAGED_OP "{'expected':{'n':'1'}}"
+
+static char *
+play_pages(struct arena *arena, const struct scripted *answers, size_t count,
+	   char ret_digest[static 65])
+{
+	struct scenario s = scenario_start(arena, PAGED, "{}", PAGED_OP);
+
+	scenario_look(arena, &s, answers, count);
+	return evidence_of(arena, &s, ret_digest);
+}
+
+static void
+test_pages(struct arena *arena)
+{
+	struct scripted answers[] = {
+		{ 900, 200, "{'l':[{'id':'x'}],'next':'a'}" },
+		{ 900, 200, "{'l':[{'id':'op_00000001','n':1}]}" },
+	};
+	char digest[65], again[65], *text = play_pages(arena, answers, 2, digest);
+
+	has(text, "\"response\":{\"status\":200,\"bytes\":34,\"sha256\":\"", "the last page");
+	has(text, "\"count\":2,\"pages\":[{\"status\":200,\"bytes\":29,\"sha256\":\"", "all pages");
+	has(text, "}],\"ms\":84}", "the time of all of them");
+	lacks(text, "reread", "nothing was read again");
+	tap_ok(is_json(arena, text), "pages: it is JSON");
+	answers[0].body = "{'l':[{'id':'y','z':0}],'next':'b'}";
+	play_pages(arena, answers, 2, again);
+	tap_str(again, digest, "another page before is no change");
+	answers[0].body = "{'l':[{'id':'op_00000001','n':2,'key':'k'}]}";
+	answers[1].body = "{'n':1}";
+	text = play_pages(arena, answers, 2, digest);
+	has(text, "\"probe\":\"one\",\"asked\":[\"list\",\"one\"],\"reread\":true",
+	    "a second read");
+	has(text, "\"kept\":{\"/n\":\"1\"}", "and what it saw");
+	lacks(text, "pages", "one page needs no list of pages");
+}
+
+/* A source that may be behind: whose run is counted. */
+static void
+test_earning(struct arena *arena)
+{
+	const struct scripted answer = { 900, 200, "{'l':[{'id':'op_00000001','n':2}]}" };
+	char digest[65], *text = play_pages(arena, &answer, 1, digest);
+
+	has(text, "\"looks\":{\"absences\":1,\"earning\":\"divergent\",\"since\":\"2026-",
+	    "the run");
+}
+
 static void
 test_digest(struct arena *arena)
 {
@@ -292,6 +350,8 @@ main(void)
 	test_storable(arena);
 	test_long_values(arena);
 	test_bound(arena);
+	test_pages(arena);
+	test_earning(arena);
 	test_digest(arena);
 	hmac_destroy(key);
 	arena_destroy(arena);

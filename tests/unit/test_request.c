@@ -335,6 +335,88 @@ test_control(struct arena *arena)
 	tap_str(request->query, "idProperty=source_id", "control: query");
 }
 
+/* Several operations, two of them about the same object. */
+static const struct operation *const *
+operations(struct arena *arena, size_t count)
+{
+	static const char *const keys[] = { "k1", "a/b \"c\"", "k1", "k2" };
+	const struct operation **ops = arena_array(arena, const struct operation *, count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct operation *op = arena_new(arena, struct operation);
+
+		*op = operation(arena, "{}");
+		op->business_key = keys[i];
+		ops[i] = op;
+	}
+	return ops;
+}
+
+static void
+test_batch(struct arena *arena)
+{
+	struct named_template query = { "ids", template(arena, "[{batch|join , }]") };
+	struct named_template header = { "x-ids", template(arena, "{batch|join  OR }") };
+	struct json_template members[] = {
+		{ .kind = VALUE_TEXT, .name = "by", .text = template(arena, "id") },
+		{ .kind = VALUE_LIST,
+		  .name = "inputs",
+		  .batch_name = "i\"d",
+		  .batch_field = OP_BUSINESS_KEY },
+	};
+	struct json_template root = { .kind = VALUE_OBJECT, .children = members, .count = 2 };
+	struct probe probe = {
+		.method = METHOD_POST,
+		.path = template(arena, "/b/{batch|join ;}"),
+		.query = &query,
+		.query_count = 1,
+		.headers = &header,
+		.headers_count = 1,
+		.body = BODY_JSON,
+		.json = &root,
+		.batch_max = 100,
+		.batch_field = OP_BUSINESS_KEY,
+	};
+	struct question question = { .probe = &probe, .ops = operations(arena, 4), .ops_count = 4 };
+	const struct request *request = request_render(arena, &question);
+
+	tap_str(request->body,
+		"{\"by\":\"id\",\"inputs\":[{\"i\\\"d\":\"k1\"},{\"i\\\"d\":\"a/b \\\"c\\\"\"},"
+		"{\"i\\\"d\":\"k2\"}]}",
+		"batch: an object for each value, each once");
+	tap_str(request->query, "ids=%5Bk1%2C%20a%2Fb%20%22c%22%2C%20k2%5D", "batch: query");
+	tap_str(request->path, "/b/k1;a%2Fb%20%22c%22;k2", "batch: path");
+	tap_str(header_value(request, "x-ids"), "k1 OR a/b \"c\" OR k2", "batch: header");
+	question.ops_count = 1;
+	request = request_render(arena, &question);
+	tap_str(request->query, "ids=%5Bk1%5D", "batch of one: query");
+	tap_str(request->body, "{\"by\":\"id\",\"inputs\":[{\"i\\\"d\":\"k1\"}]}",
+		"batch of one: body");
+}
+
+/* What an operation adds to a batch is guarded like any other value. */
+static void
+test_batch_guard(struct arena *arena)
+{
+	struct operation op = operation(arena, "{}");
+	struct policy policy = { 0 };
+	struct named_template query = { "ids", template(arena, "{batch|join ,}") };
+	struct probe probe = {
+		.path = template(arena, "/b"),
+		.query = &query,
+		.query_count = 1,
+		.batch_max = 100,
+		.batch_field = OP_BUSINESS_KEY,
+	};
+
+	tap_str(applies_name(probe_applies(&policy, &probe, &op, arena)), "applies", "batch: safe");
+	op.business_key = "a,b";
+	tap_str(applies_name(probe_applies(&policy, &probe, &op, arena)), "bad_reference",
+		"batch: what would be two");
+	op.business_key = "";
+	tap_str(applies_name(probe_applies(&policy, &probe, &op, arena)), "not", "batch: empty");
+}
+
 int
 main(void)
 {
@@ -348,6 +430,8 @@ main(void)
 	test_json(arena);
 	test_other_bodies(arena);
 	test_control(arena);
+	test_batch(arena);
+	test_batch_guard(arena);
 	arena_destroy(arena);
 	return tap_done();
 }

@@ -138,6 +138,19 @@ test_refused(struct arena *arena)
 	}
 }
 
+/* What joins the operations of a batch is no value of one of them. */
+static void
+test_join(struct arena *arena)
+{
+	struct template parsed = template(arena, "ids:{batch|join  OR }!");
+	struct operation op = operation(arena, NULL);
+	struct scene scene = { .arena = arena, .op = &op };
+
+	tap_int((long long)parsed.count, 3, "a literal, the batch, a literal");
+	tap_str(parsed.parts[1].batch_join, " OR ", "the separator");
+	tap_str(template_render(&scene, &parsed, TEMPLATE_PLAIN), NULL, "not for one operation");
+}
+
 int
 main(void)
 {
@@ -145,6 +158,7 @@ main(void)
 
 	test_renders(arena);
 	test_missing(arena);
+	test_join(arena);
 	test_refused(arena);
 	arena_destroy(arena);
 	return tap_done();
