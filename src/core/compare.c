@@ -7,24 +7,12 @@
 
 #include <string.h>
 
-#include "fold.h"
+#include "compare_pair.h"
 #include "reconciled/base/arena.h"
-#include "reconciled/base/strbuf.h"
+#include "reconciled/base/attributes.h"
 #include "reconciled/core/number.h"
+#include "reconciled/core/time.h"
 #include "reconciled/core/value.h"
-
-/* Both sides of one comparison. */
-struct pair {
-	struct arena *arena;
-	const struct comparison *by;
-	struct slice found, expected;
-};
-
-static const char *const type_names[] = {
-	[COMPARE_TEXT] = "text", [COMPARE_NUMBER] = "number", [COMPARE_MONEY] = "money",
-	[COMPARE_TIME] = "time", [COMPARE_SET] = "set",	      [COMPARE_LIST] = "list",
-	[COMPARE_BOOL] = "bool", [COMPARE_DIGEST] = "digest", [COMPARE_VERSION] = "version",
-};
 
 static const char *const result_names[] = {
 	[COMPARED_EQUAL] = "equal",	      [COMPARED_DIFFERENT] = "different",
@@ -33,48 +21,73 @@ static const char *const result_names[] = {
 };
 
 const char *
-compare_type_name(enum compare_type type)
-{
-	return type_names[type];
-}
-
-const char *
 compare_result_name(enum compare_result result)
 {
 	return result_names[result];
 }
 
-static enum compare_result
-equal_if(bool equal)
+static struct slice
+slice_of(const char *text)
 {
-	return equal ? COMPARED_EQUAL : COMPARED_DIFFERENT;
-}
-
-static enum compare_result
-compare_text(const struct pair *pair)
-{
-	return equal_if(slice_equals(fold_text(pair->arena, pair->found, pair->by->fold),
-				     fold_text(pair->arena, pair->expected, pair->by->fold)));
+	return (struct slice){ text, strlen(text) };
 }
 
 static bool
-are_numbers(const struct pair *pair)
+is_text(const struct comparison *by, struct slice text)
 {
-	return number_is_valid(pair->found.text, pair->found.len) &&
-	       number_is_valid(pair->expected.text, pair->expected.len);
+	return text.len > 0;
+}
+
+/* What folding leaves nothing of is as empty as an empty text. */
+static enum compare_result
+compare_text(const struct pair *pair)
+{
+	struct arena *arena = pair->scene->arena;
+	struct slice found = fold_text(arena, pair->found, pair->by->fold),
+		     expected = fold_text(arena, pair->expected, pair->by->fold);
+
+	if (found.len == 0 || expected.len == 0)
+		return COMPARED_UNREADABLE;
+	return equal_if(slice_equals(found, expected));
+}
+
+static bool
+is_number(const struct comparison *by, struct slice text)
+{
+	return number_is_valid(text.text, text.len);
 }
 
 static enum compare_result
 compare_number(const struct pair *pair)
 {
-	const char *tolerance = pair->by->tolerance != NULL ? pair->by->tolerance : "0";
 	const char *found = pair->found.text, *expected = pair->expected.text;
 
-	if (!are_numbers(pair))
+	if (!is_number(pair->by, pair->found) || !is_number(pair->by, pair->expected))
 		return COMPARED_UNREADABLE;
 	return equal_if(
-		number_is_near(found, expected, tolerance) ||
-		(pair->by->relation == COMPARE_AT_LEAST && number_compare(found, expected) > 0));
+		number_is_near(found, expected, pair->by->tolerance) ||
+		(is_lower_bound(pair->by->relation) && number_compare(found, expected) > 0));
+}
+
+static bool
+is_time(const struct comparison *by, struct slice text)
+{
+	struct moment moment;
+
+	return time_read(text.text, text.len, by->zone, &moment);
+}
+
+static enum compare_result
+compare_time(const struct pair *pair)
+{
+	struct moment found, expected;
+
+	if (!time_read(pair->found.text, pair->found.len, pair->by->zone, &found) ||
+	    !time_read(pair->expected.text, pair->expected.len, pair->by->zone, &expected))
+		return COMPARED_UNREADABLE;
+	return equal_if(
+		moment_is_near(&found, &expected, pair->by->skew_us) ||
+		(is_lower_bound(pair->by->relation) && moment_compare(&found, &expected) > 0));
 }
 
 /* 1, 0, or -1 for anything else. */
@@ -87,9 +100,15 @@ read_bool(struct slice text)
 	} words[] = { { "true", 1 }, { "1", 1 }, { "false", 0 }, { "0", 0 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (slice_equals(text, (struct slice){ words[i].text, strlen(words[i].text) }))
+		if (slice_equals(text, slice_of(words[i].text)))
 			return words[i].value;
 	return -1;
+}
+
+static bool
+is_bool(const struct comparison *by, struct slice text)
+{
+	return read_bool(text) >= 0;
 }
 
 static enum compare_result
@@ -100,152 +119,64 @@ compare_bool(const struct pair *pair)
 	return found < 0 || expected < 0 ? COMPARED_UNREADABLE : equal_if(found == expected);
 }
 
-/* Takes the number in front of the next dot; false if there is none. An ended text gives zeros. */
-static bool
-take_segment(struct slice *rest, struct slice *ret)
-{
-	const char *dot = memchr(rest->text, '.', rest->len);
-	size_t len = dot != NULL ? (size_t)(dot - rest->text) : rest->len, zeros = 0;
+static const struct {
+	const char *name;
+	bool (*reads)(const struct comparison *by, struct slice expected);
+	enum compare_result (*compare)(const struct pair *pair); /* NULL: by elements */
+} types[] = {
+	[COMPARE_TEXT] = { "text", is_text, compare_text },
+	[COMPARE_NUMBER] = { "number", is_number, compare_number },
+	[COMPARE_MONEY] = { "money", is_number, compare_money },
+	[COMPARE_TIME] = { "time", is_time, compare_time },
+	[COMPARE_SET] = { "set", is_text, NULL },
+	[COMPARE_LIST] = { "list", is_text, NULL },
+	[COMPARE_BOOL] = { "bool", is_bool, compare_bool },
+	[COMPARE_DIGEST] = { "digest", digest_is_expected, compare_digest },
+	[COMPARE_VERSION] = { "version", version_is_readable, compare_version },
+};
 
-	for (size_t i = 0; i < len; i++)
-		if (rest->text[i] < '0' || rest->text[i] > '9')
-			return false;
-	while (zeros < len && rest->text[zeros] == '0')
-		zeros++;
-	*ret = (struct slice){ rest->text + zeros, len - zeros };
-	rest->text += len;
-	rest->len -= len;
-	if (dot == NULL)
-		return len > 0;
-	rest->text++;
-	rest->len--;
-	return len > 0 && rest->len > 0;
+const char *
+compare_type_name(enum compare_type type)
+{
+	return types[type].name;
 }
 
-static bool
-is_dotted(struct slice text)
+bool
+compare_reads(const struct comparison *comparison, const char *expected)
 {
-	struct slice segment;
-
-	do {
-		if (!take_segment(&text, &segment))
-			return false;
-	} while (text.len > 0);
-	return true;
+	return types[comparison->type].reads(comparison, slice_of(expected));
 }
 
-static int
-order_dotted(struct slice a, struct slice b)
-{
-	while (a.len > 0 || b.len > 0) {
-		struct slice x = { 0 }, y = { 0 };
-		int order;
-
-		if (a.len > 0)
-			(void)take_segment(&a, &x);
-		if (b.len > 0)
-			(void)take_segment(&b, &y);
-		if (x.len != y.len)
-			return x.len < y.len ? -1 : 1;
-		order = x.len == 0 ? 0 : memcmp(x.text, y.text, x.len);
-		if (order != 0)
-			return order;
-	}
-	return 0;
-}
-
-static enum compare_result
-result_of_order(const struct pair *pair, int order)
-{
-	if (order == 0 || (order > 0 && pair->by->relation == COMPARE_AT_LEAST))
-		return COMPARED_EQUAL;
-	return order > 0 ? COMPARED_NEWER : COMPARED_OLDER;
-}
-
-static enum compare_result
-compare_integer(const struct pair *pair)
-{
-	if (!are_numbers(pair) || !number_is_integer(pair->found.text) ||
-	    !number_is_integer(pair->expected.text))
-		return COMPARED_UNREADABLE;
-	return result_of_order(pair, number_compare(pair->found.text, pair->expected.text));
-}
-
-static enum compare_result
-compare_dotted(const struct pair *pair)
-{
-	if (!is_dotted(pair->found) || !is_dotted(pair->expected))
-		return COMPARED_UNREADABLE;
-	return result_of_order(pair, order_dotted(pair->found, pair->expected));
-}
-
-static enum compare_result
-compare_version(const struct pair *pair)
-{
-	switch (pair->by->order) {
-	case VERSION_INTEGER:
-		return compare_integer(pair);
-	case VERSION_DOTTED:
-		return compare_dotted(pair);
-	case VERSION_OPAQUE:
-		return equal_if(slice_equals(pair->found, pair->expected));
-	case VERSION_TIME:
-		return COMPARED_UNREADABLE;
-	}
-	return COMPARED_UNREADABLE;
-}
-
-static enum compare_result
-compare_pair(const struct pair *pair)
-{
-	if (pair->by->relation == COMPARE_NOT_BEFORE)
-		return COMPARED_UNREADABLE;
-	switch (pair->by->type) {
-	case COMPARE_TEXT:
-		return compare_text(pair);
-	case COMPARE_NUMBER:
-		return compare_number(pair);
-	case COMPARE_BOOL:
-		return compare_bool(pair);
-	case COMPARE_VERSION:
-		return compare_version(pair);
-	case COMPARE_MONEY:
-	case COMPARE_TIME:
-	case COMPARE_SET:
-	case COMPARE_LIST:
-	case COMPARE_DIGEST:
-		return COMPARED_UNREADABLE;
-	}
-	return COMPARED_UNREADABLE;
-}
-
-/* The one scalar that was found, or NULL. */
-static const struct value *
+const struct value *
 find_scalar(const struct scene *scene, const struct locator *locator)
 {
 	struct located found = locator_find(scene, locator);
+	const struct value *value = found.count == 1 ? found.values[0] : NULL;
 
-	if (found.several || found.count != 1 || !value_is_scalar(found.values[0]))
+	if (value == NULL || found.several || !value_is_scalar(value))
 		return NULL;
-	return found.values[0];
+	return value;
 }
 
-/* For people: NUL cannot be part of a C string, a replacement character stands for it. */
-static const char *
-shown(struct arena *arena, const struct value *value)
+const char *
+shown_text(struct arena *arena, struct slice text)
 {
-	CLEANUP(strbuf_finish) struct strbuf out = { 0 };
+	static const char mark[] = "\xef\xbf\xbd";
+	size_t len = 0;
+	char *shown;
 
-	if (value == NULL)
-		return NULL;
-	if (memchr(value->text, '\0', value->len) == NULL)
-		return value->text;
-	for (size_t i = 0; i < value->len; i++)
-		if (value->text[i] == '\0')
-			strbuf_puts(&out, "\xef\xbf\xbd");
-		else
-			strbuf_putc(&out, value->text[i]);
-	return arena_strndup(arena, out.data, out.len);
+	if (memchr(text.text, '\0', text.len) == NULL)
+		return text.text;
+	shown = arena_alloc(arena, text.len * strlen(mark) + 1);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.text[i] != '\0') {
+			shown[len++] = text.text[i];
+			continue;
+		}
+		memcpy(shown + len, mark, strlen(mark));
+		len += strlen(mark);
+	}
+	return shown;
 }
 
 /* The expected texts, as they are shown together; NULL if one is missing or empty. */
@@ -279,7 +210,7 @@ compare_all(const struct scene *scene, const struct comparison *comparison,
 	    const struct value *found, const char *const *texts)
 {
 	struct pair pair = {
-		.arena = scene->arena,
+		.scene = scene,
 		.by = comparison,
 		.found = { found->text, found->len },
 	};
@@ -287,15 +218,15 @@ compare_all(const struct scene *scene, const struct comparison *comparison,
 	enum compare_result result = COMPARED_UNREADABLE;
 
 	for (size_t i = 0; i < comparison->count; i++) {
-		pair.expected = (struct slice){ texts[i], strlen(texts[i]) };
-		result = compare_pair(&pair);
+		pair.expected = slice_of(texts[i]);
+		result = types[comparison->type].compare(&pair);
 		seen[result] = true;
 	}
 	return comparison->count == 1 ? result : combine(seen);
 }
 
-struct compared
-compare_field(const struct scene *scene, const struct comparison *comparison)
+static struct compared
+compare_scalars(const struct scene *scene, const struct comparison *comparison)
 {
 	const char **texts = arena_array(scene->arena, const char *, comparison->count);
 	const struct value *found = find_scalar(scene, &comparison->found);
@@ -303,10 +234,20 @@ compare_field(const struct scene *scene, const struct comparison *comparison)
 		.by = comparison,
 		.result = COMPARED_UNREADABLE,
 		.expected = read_expected(scene, comparison, texts),
-		.found = shown(scene->arena, found),
 	};
 
+	if (found != NULL)
+		compared.found =
+			shown_text(scene->arena, (struct slice){ found->text, found->len });
 	if (found != NULL && found->len > 0 && compared.expected != NULL)
 		compared.result = compare_all(scene, comparison, found, texts);
 	return compared;
+}
+
+struct compared
+compare_field(const struct scene *scene, const struct comparison *comparison)
+{
+	if (types[comparison->type].compare == NULL)
+		return compare_elements(scene, comparison);
+	return compare_scalars(scene, comparison);
 }

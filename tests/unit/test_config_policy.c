@@ -301,9 +301,9 @@ static const struct policy_case rows[] = {
 	{ "how long it is kept matters only where it is sent again",
 	  SMALLEST "idempotent: key\nresend: {key_valid: 1s}\n", "" },
 	{ "and where it makes a second send harmless",
-	  SMALLEST "idempotent: natural\nresend: {key_valid: 1s}\nactions: {missing: requeue}\n", "" },
-	{ "guards",
-	  SMALLEST "guard: {window: 0s, max: -1, share: 50, sample: 0}\n",
+	  SMALLEST "idempotent: natural\nresend: {key_valid: 1s}\nactions: {missing: requeue}\n",
+	  "" },
+	{ "guards", SMALLEST "guard: {window: 0s, max: -1, share: 50, sample: 0}\n",
 	  AT "9:17: window: found \"0s\", allowed: a duration like 90s, 15m, 24h, 30d, from 1s to "
 	     "36500d\n" AT "9:26: max: found \"-1\", allowed: 0 to 1000000\n" AT
 	     "9:37: share: found \"50\", allowed: 0% to 100%\n" AT
@@ -364,15 +364,39 @@ static const struct policy_case several[] = {
 };
 
 #define COMPARING(text) TYPE PROBES "compare:\n  a: " text "\n"
+#define UNITS                                                                                      \
+	"major, minor, hundredths, or scale 0 to scale 30: decimal places of a number without "    \
+	"point\n"
+#define ZONES "UTC, or a zone of /usr/share/zoneinfo, like Europe/Berlin\n"
+#define ORDERED "needs type: number, money, time or version, and an order that is not opaque\n"
+#define TIMES "a time like 2026-03-01T12:00:00Z; without an offset it needs zone\n"
+#define DIGESTS "a digest of the length of its algorithm, in hex or as encoding says\n"
 
 static const struct policy_case compares[] = {
 	{ "every type",
-	  TYPE PROBES "compare:\n  a: {found: /a, fold: case, one_of: [x, op./expected/a]}\n"
-		      "  b: {found: /b, type: number, tolerance: '0.01', is: op./expected/b}\n"
-		      "  c: {found: status, type: number, at_least: '1e3'}\n"
-		      "  d: {found: /d, type: version, order: dotted, at_least: 1.2.3}\n"
-		      "  e: {found: header.etag, type: version, order: opaque, is: op.version}\n"
-		      "  f: {found: /f, type: bool, is: 'true'}\n",
+	  TYPE PROBES
+	  "compare:\n  a: {found: /a, fold: case, one_of: [x, op./expected/a]}\n"
+	  "  b: {found: /b, type: number, tolerance: '0.01', is: op./expected/b}\n"
+	  "  c: {found: status, type: number, at_least: '1e3'}\n"
+	  "  d: {found: /d, type: version, order: dotted, at_least: 1.2.3}\n"
+	  "  e: {found: header.etag, type: version, order: opaque, is: op.version}\n"
+	  "  f: {found: /f, type: bool, is: 'true'}\n"
+	  "  g: {found: /g, type: money, unit: minor, currency: /c, at_least: '10.99'}\n"
+	  "  h: {found: /h, type: money, unit: hundredths, tolerance: '0.01', is: 10,\n"
+	  "      sign: {by: /i, plus: CR, minus: DR}}\n"
+	  "  i: {found: /i, type: money, unit: scale 4, one_of: ['-1.5', 1e3]}\n"
+	  "  j: {found: /j, type: money, is: op./expected/j}\n"
+	  "  k: {found: /k, type: time, skew: 5m, not_before: op.first_sent_at}\n"
+	  "  l: {found: /l, type: time, zone: Europe/Berlin, is: 2026-03-01 12:00:00}\n"
+	  "  m: {found: /m, type: time, zone: UTC, at_least: 1772366400}\n"
+	  "  n: {found: /n/*/o, type: set, is: op./expected/n}\n"
+	  "  o: {found: /o, type: set, is: []}\n"
+	  "  p: {found: /p, type: list, is: [a, op.remote_id]}\n"
+	  "  q: {found: /q, type: digest, algorithm: md5, encoding: base64,\n"
+	  "      is: 1B2M2Y8AsgTpgAmY7PhCfg==}\n"
+	  "  r: {found: /r, type: digest, algorithm: crc32c, is: DEADBEEF}\n"
+	  "  s: {found: /s, type: version, order: time, zone: America/New_York, skew: 1s,\n"
+	  "      at_least: 2026-03-01T12:00:00Z}\n",
 	  "" },
 	{ "nothing is compared", TYPE PROBES,
 	  AT "1:1: compare is missing: what must be as expected, or existence_only: true\n" },
@@ -386,48 +410,117 @@ static const struct policy_case compares[] = {
 	{ "no place", COMPARING("{is: op.version}"),
 	  AT "8:6: a: found is missing: where the value is in the item\n" },
 	{ "no expectation", COMPARING("{found: /a}"),
-	  AT "8:6: a: found 0 expectations, allowed: one of is, one_of, at_least\n" },
+	  AT "8:6: a: found 0 expectations, allowed: one of is, one_of, at_least, not_before\n" },
 	{ "two expectations", COMPARING("{found: /a, is: b, one_of: [c]}"),
-	  AT "8:6: a: found 2 expectations, allowed: one of is, one_of, at_least\n" },
+	  AT "8:6: a: found 2 expectations, allowed: one of is, one_of, at_least, not_before\n" },
 	{ "an empty expectation", COMPARING("{found: /a, is: ''}"),
 	  AT "8:22: is: found \"\", allowed: a text, or a field of the operation: op.version\n" },
 	{ "null is expected", COMPARING("{found: /a, is: null}"),
 	  AT
 	  "8:22: is: found nothing, allowed: a text, or a field of the operation: op.version\n" },
-	{ "types of later, with their options, once each",
-	  TYPE PROBES
-	  "compare:\n  a: {found: /a, type: money, unit: minor, currency: /c, is: op.version}\n"
-	  "  b: {found: /a, type: time, not_before: op.sent_at, skew: 5m, zone: utc}\n"
-	  "  c: {found: /a, type: set, is: op./expected/c}\n"
-	  "  d: {found: /a, type: list, is: op./expected/d}\n"
-	  "  e: {found: /a, type: digest, algorithm: sha256, encoding: hex, is: x}\n",
-	  AT "8:24: type: money: not supported yet\n" AT "9:24: type: time: not supported yet\n" AT
-	     "10:24: type: set: not supported yet\n" AT "11:24: type: list: not supported yet\n" AT
-	     "12:24: type: digest: not supported yet\n" },
-	{ "a typing error in a type of later",
-	  COMPARING("{found: /a, type: money, untt: minor, is: b}"),
-	  AT "8:24: type: money: not supported yet\n" AT
-	     "8:31: untt: unknown key, nearest known key: unit\n" },
-	{ "an order of later", COMPARING("{found: /a, type: version, order: time, is: op.version}"),
-	  AT "8:40: order: time: not supported yet\n" },
+	{ "a typing error", COMPARING("{found: /a, type: money, untt: minor, is: 1}"),
+	  AT "8:31: untt: unknown key, nearest known key: unit\n" },
+	{ "what is later in the same file", COMPARING("{found: /a, type: monney, is: 1}"),
+	  AT "8:24: type: found \"monney\", allowed: text, number, money, time, set, list, bool, "
+	     "digest, version; nearest: money\n" },
 	{ "an option of another type", COMPARING("{found: /a, type: number, fold: case, is: '1'}"),
 	  AT "8:32: fold: belongs to type: text\n" },
 	{ "options without their type",
 	  COMPARING("{found: /a, tolerance: '1', order: dotted, is: b}"),
-	  AT "8:18: tolerance: belongs to type: number\n" AT
+	  AT "8:18: tolerance: belongs to type: number, money\n" AT
 	     "8:34: order: belongs to type: version\n" },
+	{ "more options without their type",
+	  COMPARING(
+		  "\n    found: /a\n    unit: major\n    currency: /b\n    sign: {by: /c, plus: +, "
+		  "minus: '-'}\n    skew: 1s\n    zone: UTC\n    algorithm: md5\n"
+		  "    encoding: hex\n    is: b"),
+	  AT "10:5: unit: belongs to type: money\n" AT
+	     "11:5: currency: belongs to unit: minor of type: money\n" AT
+	     "12:5: sign: belongs to type: money\n" AT
+	     "13:5: skew: belongs to type: time, or to order: time\n" AT
+	     "14:5: zone: belongs to type: time, or to order: time\n" AT
+	     "15:5: algorithm: belongs to type: digest\n" AT
+	     "16:5: encoding: belongs to type: digest\n" },
+	{ "times of versions that are none",
+	  COMPARING("{found: /a, type: version, zone: UTC, skew: 1s, is: 7}"),
+	  AT "8:33: zone: belongs to type: time, or to order: time\n" AT
+	     "8:44: skew: belongs to type: time, or to order: time\n" },
+	{ "a currency that is not looked at",
+	  COMPARING("{found: /a, type: money, unit: hundredths, currency: /c, is: 1}"),
+	  AT "8:49: currency: belongs to unit: minor of type: money\n" },
+	{ "minor units of what", COMPARING("{found: /a, type: money, unit: minor, is: 1}"),
+	  AT "8:37: unit: minor needs currency: where the code of the currency is\n" },
+	{ "units that there are not",
+	  TYPE PROBES "compare:\n  a: {found: /a, type: money, unit: cents, is: 1}\n"
+		      "  b: {found: /a, type: money, unit: scale, is: 1}\n"
+		      "  c: {found: /a, type: money, unit: scale 31, is: 1}\n"
+		      "  d: {found: /a, type: money, unit: scale 02, is: 1}\n"
+		      "  e: {found: /a, type: money, unit: scale -1, is: 1}\n",
+	  AT "8:37: unit: found \"cents\", allowed: " UNITS AT
+	     "9:37: unit: found \"scale\", allowed: " UNITS AT
+	     "10:37: unit: found \"scale 31\", allowed: " UNITS AT
+	     "11:37: unit: found \"scale 02\", allowed: " UNITS AT
+	     "12:37: unit: found \"scale -1\", allowed: " UNITS },
+	{ "a sign by half",
+	  COMPARING("{found: /a, type: money, sign: {by: amount, plus: CR}, is: 1}"),
+	  AT "8:37: sign: minus is missing: what stands there when it counts as negative\n" AT
+	     "8:42: by: \"amount\" is no locator; allowed: /pointer, status, header.NAME, "
+	     "body./pointer, op.FIELD, op./expected/name\n" },
+	{ "a sign that says nothing",
+	  COMPARING("{found: /a, type: money, sign: {by: /b, plus: X, minus: X}, is: 1}"),
+	  AT "8:37: sign: plus and minus are the same\n" },
+	{ "zones that there are not",
+	  TYPE PROBES
+	  "compare:\n  a: {found: /a, type: time, zone: Europe/Berlln, is: op.sent_at}\n"
+	  "  b: {found: /a, type: time, zone: ../../etc/passwd, is: op.sent_at}\n"
+	  "  c: {found: /a, type: time, zone: right/UTC, is: op.sent_at}\n"
+	  "  d: {found: /a, type: time, zone: Europe, is: op.sent_at}\n"
+	  "  e: {found: /a, type: time, zone: '+01:00', is: op.sent_at}\n"
+	  "  f: {found: /a, type: time, zone: [UTC], is: op.sent_at}\n",
+	  AT "8:36: zone: found \"Europe/Berlln\", allowed: " ZONES AT
+	     "9:36: zone: found \"../../etc/passwd\", allowed: " ZONES AT
+	     "10:36: zone: found \"right/UTC\", allowed: " ZONES AT
+	     "11:36: zone: found \"Europe\", allowed: " ZONES AT
+	     "12:36: zone: found \"+01:00\", allowed: " ZONES AT
+	     "13:36: zone: found a list, allowed: " ZONES },
 	{ "texts have no order", COMPARING("{found: /a, at_least: b}"),
-	  AT "8:18: at_least: needs type: number or type: version\n" },
+	  AT "8:18: at_least: " ORDERED },
 	{ "opaque versions neither",
 	  COMPARING("{found: /a, type: version, order: opaque, at_least: b}"),
-	  AT "8:48: at_least: opaque versions have no order\n" },
+	  AT "8:48: at_least: " ORDERED },
+	{ "numbers are not before others", COMPARING("{found: /a, type: number, not_before: 1}"),
+	  AT "8:32: not_before: needs type: time or order: time\n" },
+	{ "sets of sets",
+	  TYPE PROBES "compare:\n  a: {found: /a, type: set, one_of: [a]}\n"
+		      "  b: {found: /a, type: list, is: a}\n"
+		      "  c: {found: /a, is: [a]}\n"
+		      "  d: {found: /a, type: set, is: [[a]]}\n",
+	  AT
+	  "8:29: one_of: sets and lists are compared with one other: is\n" AT
+	  "9:34: is: found \"a\", allowed: a list, or a field of the operation that has one\n" AT
+	  "10:22: is: found a list, allowed: a text\n" AT
+	  "11:34: is: found a list, allowed: a text, or a field of the operation: op.version\n" },
 	{ "literals of their type",
 	  TYPE PROBES "compare:\n  a: {found: /a, type: number, is: ten}\n"
 		      "  b: {found: /a, type: bool, is: 'yes'}\n"
-		      "  c: {found: /a, type: version, is: '1.5'}\n",
-	  AT "8:6: a: the expected value \"ten\" is not of its type\n" AT
-	     "9:6: b: the expected value \"yes\" is not of its type\n" AT
-	     "10:6: c: the expected value \"1.5\" is not of its type\n" },
+		      "  c: {found: /a, type: version, is: '1.5'}\n"
+		      "  d: {found: /a, type: money, at_least: '10,99'}\n"
+		      "  e: {found: /a, type: time, is: 2026-03-01 12:00:00}\n"
+		      "  f: {found: /a, type: time, not_before: 2026-02-30T12:00:00Z}\n"
+		      "  g: {found: /a, type: digest, algorithm: sha256, is: abcd}\n"
+		      "  h: {found: /a, type: digest, is: '\"abcd\"'}\n"
+		      "  i: {found: /a, type: number, one_of: [1, two, 3]}\n",
+	  AT
+	  "8:36: is: found \"ten\", allowed: a number like 10 or 10.50\n" AT
+	  "9:34: is: found \"yes\", allowed: true, false\n" AT
+	  "10:37: is: found \"1.5\", allowed: a version of its order: integer 7, dotted 1.10, or "
+	  "time\n" AT
+	  "11:41: at_least: found \"10,99\", allowed: an amount in the major unit like 10.99\n" AT
+	  "12:34: is: found \"2026-03-01 12:00:00\", allowed: " TIMES AT
+	  "13:42: not_before: found \"2026-02-30T12:00:00Z\", allowed: " TIMES AT
+	  "14:55: is: found \"abcd\", allowed: " DIGESTS AT
+	  "15:36: is: found \"\"abcd\"\", allowed: " DIGESTS AT
+	  "16:44: one_of: found \"two\", allowed: a number like 10 or 10.50\n" },
 	{ "a negative tolerance", COMPARING("{found: /a, type: number, tolerance: '-1', is: '1'}"),
 	  AT "8:43: tolerance: found \"-1\", allowed: a number that is not negative\n" },
 };

@@ -35,19 +35,15 @@ test_file(const char *file, const char *want)
 static const struct {
 	const char *file, *want;
 } whole[] = {
-	{ P "capture_payment.yaml", P "capture_payment.yaml:35:40: type: money" L },
-	{ P "charge_card.yaml", P "charge_card.yaml:35:34: type: money" L },
-	{ P "create_order.yaml", P "create_order.yaml:21:57: type: money" L },
+	{ P "capture_payment.yaml", "" },
+	{ P "charge_card.yaml", "" },
+	{ P "create_order.yaml", "" },
 	{ P "send_email.yaml", "" },
 	{ P "sepa_transfer.yaml",
-	  P "sepa_transfer.yaml:6:5: file" L P "sepa_transfer.yaml:12:5: blind" L P
-	    "sepa_transfer.yaml:18:88: type: money" L },
-	{ P "settle_payment.yaml",
-	  P "settle_payment.yaml:6:5: file" L P "settle_payment.yaml:18:52: type: money" L },
-	{ P "ship_parcel.yaml",
-	  P "ship_parcel.yaml:7:5: receipt" L P "ship_parcel.yaml:24:37: type: set" L P
-	    "ship_parcel.yaml:25:39: type: time" L },
-	{ P "store_document.yaml", P "store_document.yaml:16:55: type: digest" L },
+	  P "sepa_transfer.yaml:6:5: file" L P "sepa_transfer.yaml:12:5: blind" L },
+	{ P "settle_payment.yaml", P "settle_payment.yaml:6:5: file" L },
+	{ P "ship_parcel.yaml", P "ship_parcel.yaml:7:5: receipt" L },
+	{ P "store_document.yaml", "" },
 	{ P "sync_customer.yaml", "" },
 	{ T "archive.yaml", "" },
 	{ T "bank_files.yaml", T "bank_files.yaml:2:1: files" L },

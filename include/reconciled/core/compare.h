@@ -54,13 +54,14 @@ struct comparison {
 	struct locator found;
 	enum compare_type type;
 	enum compare_relation relation;
-	const struct operand *values; /* one; several for ONE_OF, and for SET and LIST */
+	const struct operand *values; /* one; several for ONE_OF and where listed */
 	size_t count;
+	bool listed;	       /* SET, LIST: the values are the elements, not where they are */
 	unsigned fold;	       /* text */
 	const char *tolerance; /* number, money; NULL: exact */
 	enum version_order order;
 	enum money_unit unit;
-	int scale;			/* MONEY_SCALE: decimal places of the found integer */
+	int scale;			/* MONEY_SCALE: the found number counts 10^-scale */
 	const struct locator *currency; /* MONEY_MINOR */
 	struct money_sign sign;
 	int64_t skew_us;	      /* time, version by time */
@@ -69,7 +70,10 @@ struct comparison {
 	enum digest_encoding encoding;
 };
 
-/* One compared field of a verdict. Texts are as they were read; NULL when absent or no scalar. */
+/*
+ * One compared field of a verdict. Texts are as they were read; NULL when absent or of another
+ * shape. Sets and lists are shown as "[a, b]", several expected texts as "a, b".
+ */
 struct compared {
 	const struct comparison *by;
 	enum compare_result result;
@@ -78,5 +82,8 @@ struct compared {
 
 const char *compare_type_name(enum compare_type type);
 const char *compare_result_name(enum compare_result result);
+
+/* Whether a text that the policy expects is a value of the type at all. */
+bool compare_reads(const struct comparison *comparison, const char *expected);
 
 struct compared compare_field(const struct scene *scene, const struct comparison *comparison);
