@@ -142,13 +142,6 @@ static const struct row rows[] = {
 	{ LEAST(COMPARE_VERSION, VERSION_INTEGER), "6", "7", OLDER, "at least: older" },
 	{ LEAST(COMPARE_VERSION, VERSION_DOTTED), "\"1.10\"", "\"1.9\"", EQUAL,
 	  "at least: newer by segments" },
-	{ VERSION(VERSION_TIME), "\"2026-03-01T12:00:00Z\"", "\"2026-03-01T12:00:00Z\"", UNREADABLE,
-	  "versions that are times are not read yet" },
-	{ { .type = COMPARE_MONEY },
-	  "\"10.00\"",
-	  "\"10.00\"",
-	  UNREADABLE,
-	  "money is not read yet" },
 };
 
 static const struct value *
@@ -267,10 +260,6 @@ test_shown(struct arena *arena)
 	by.found = *locator(arena, "/v/[k=a]/n");
 	tap_str(compare_result_name(compare_field(&scene, &by).result), "unreadable",
 		"two selected elements are unreadable");
-	by.found = *locator(arena, "/v/0/n");
-	by.relation = COMPARE_NOT_BEFORE;
-	tap_str(compare_result_name(compare_field(&scene, &by).result), "unreadable",
-		"not_before is not read yet");
 }
 
 static void
