@@ -414,6 +414,22 @@ row_of(const struct policy *policy, const char *rule)
 	return NULL;
 }
 
+/* "divergent: the charge was refunded" */
+static const char *
+row_note(struct arena *arena, const struct judge_row *row)
+{
+	static const char *const names[] = {
+		[JUDGE_WAITING] = "waiting",
+		[JUDGE_COMPARE] = "compare",
+		[JUDGE_DIVERGENT] = "divergent",
+		[JUDGE_AMBIGUOUS] = "ambiguous",
+		[JUDGE_NOT_APPLICABLE] = "not_applicable",
+	};
+
+	return row->why ? arena_printf(arena, "%s: %s", names[row->class], row->why)
+			: names[row->class];
+}
+
 static void
 explain_verdict(struct explaining *e, struct explanation *to)
 {
@@ -435,7 +451,7 @@ explain_verdict(struct explaining *e, struct explanation *to)
 			continue;
 		rule->tests = explain_rows(e, &scene, &row->when, true);
 		rule->tests_count = row->when.count;
-		rule->note = row->why;
+		rule->note = row_note(e->arena, row);
 	}
 	to->rules = e->rules;
 	to->rules_count = e->rules_count;

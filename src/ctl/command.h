@@ -40,8 +40,9 @@ struct command {
 	enum ctl_exit (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
-extern const struct command command_status, command_list, command_show, command_policy,
-	command_states, command_rules, command_schema, command_guard, command_pause, command_resume;
+extern const struct command command_status, command_list, command_show, command_explain,
+	command_policy, command_states, command_rules, command_schema, command_guard, command_pause,
+	command_resume;
 
 /* Reads the configuration and connects; says on standard error why not. */
 enum ctl_exit ctl_connect(struct ctl *ctl) MUST_CHECK;

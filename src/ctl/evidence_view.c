@@ -249,19 +249,30 @@ static const struct {
 	{ "needs", put_clauses },
 };
 
-void
-evidence_print(const struct screen *screen, const json_t *evidence)
+static void
+print_part(const struct screen *screen, int indent, size_t part, const json_t *evidence)
 {
 	struct strbuf words = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		strbuf_reset(&words);
-		parts[i].put(&words, evidence);
-		if (words.len > 0)
-			screen_field(screen, EVIDENCE_INDENT, parts[i].heading, TONE_PLAIN,
-				     strbuf_text(&words));
-	}
+	parts[part].put(&words, evidence);
+	if (words.len > 0)
+		screen_field(screen, indent, parts[part].heading, TONE_PLAIN, strbuf_text(&words));
 	strbuf_finish(&words);
+}
+
+void
+evidence_print(const struct screen *screen, const json_t *evidence)
+{
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		print_part(screen, EVIDENCE_INDENT, i, evidence);
+}
+
+void
+evidence_print_values(const struct screen *screen, int indent, const json_t *evidence)
+{
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (parts[i].put == put_kept || parts[i].put == put_hashed)
+			print_part(screen, indent, i, evidence);
 }
 
 static bool

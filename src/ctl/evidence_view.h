@@ -24,5 +24,8 @@ void evidence_print(const struct screen *screen, const json_t *evidence);
  */
 void evidence_print_compared(const struct screen *screen, const json_t *evidence, json_t *expected);
 
+/* Lines with the values that are kept, and with the hashes of those that are not. */
+void evidence_print_values(const struct screen *screen, int indent, const json_t *evidence);
+
 /* A scalar as text, anything else as compact JSON; appended. */
 void evidence_value(struct strbuf *out, const json_t *value);

@@ -11,8 +11,9 @@
 #include "reconciled/base/standard_files.h"
 
 static const struct command *const commands[] = {
-	&command_status, &command_list,	  &command_show,   &command_guard, &command_pause,
-	&command_resume, &command_policy, &command_states, &command_rules, &command_schema,
+	&command_status, &command_list,	 &command_show,	  &command_explain,
+	&command_guard,	 &command_pause, &command_resume, &command_policy,
+	&command_states, &command_rules, &command_schema,
 };
 
 /* clang-format off */

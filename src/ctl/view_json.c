@@ -59,6 +59,17 @@ put_cell(struct strbuf *out, const struct view *view, size_t row, size_t column)
 }
 
 void
+view_json_column(struct strbuf *out, const struct view *view, size_t row, const char *column)
+{
+	for (size_t c = 0; c < view_columns(view); c++)
+		if (strcmp(view_column_name(view, c), column) == 0) {
+			put_cell(out, view, row, c);
+			return;
+		}
+	strbuf_puts(out, "null");
+}
+
+void
 view_json_row(struct strbuf *out, const struct view *view, size_t row)
 {
 	strbuf_putc(out, '{');
