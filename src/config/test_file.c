@@ -158,6 +158,8 @@ settle_case(struct loading *loading, struct loaded *loaded, size_t i)
 	struct test_case *test = &loaded->cases[i];
 
 	check_name(loading, loaded, i);
+	if (!test->op.operation_type)
+		return; /* no operation, which was said */
 	check_type(loading, loaded, i);
 	for (const struct node *node = readings ? readings->first : NULL; node; node = node->next)
 		check_probe(loading, policy, node_member(node, "probe"));
