@@ -28,7 +28,6 @@ static const char quotes[] = "\"'`";
 static const char language[] = " :=<>()[]{},&|\"'`";
 static const char in_quotes[] = "\\*%";
 static const char in_language[] = "\"'`\\*%()<>&|;,?!^[]{}";
-static const char in_header[] = "\r\n";
 
 /* Behind the bracket expression that begins here. */
 static const char *
@@ -230,25 +229,6 @@ check_texts(const struct guarded *of, const struct node *node)
 		check_texts(of, child);
 }
 
-static void
-check_headers(const struct guarded *of, const struct node *node)
-{
-	struct template template = { 0 };
-	struct err err = { 0 };
-
-	for (const struct node *child = node ? node->first : NULL; child; child = child->next) {
-		if (child->kind != NODE_TEXT ||
-		    !template_parse(of->loading->arena, child->text, &template, &err))
-			continue;
-		for (size_t i = 0; i < template.count; i++)
-			if (!template.parts[i].literal &&
-			    (lets_through(of, template.parts[i].field, in_header[0]) ||
-			     lets_through(of, template.parts[i].field, in_header[1])))
-				complain(of->loading, child,
-					 "reference lets line ends through, which end a header");
-	}
-}
-
 void
 injection_check(struct loading *loading, const struct node *node, const struct probe *probe,
 		const char *reference)
@@ -258,5 +238,4 @@ injection_check(struct loading *loading, const struct node *node, const struct p
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		check_texts(&of, node_member(node, places[i]));
-	check_headers(&of, node_member(node, "headers"));
 }

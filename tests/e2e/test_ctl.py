@@ -204,7 +204,7 @@ def test_policy_check_names_line_and_column(world):
     assert f"{bad}:3:1: latency_windo: " in run.err and "latency_window" in run.err
     assert run.out.splitlines() == [f"{good}: ok", f"{bad}: does not load"]
     first, second = ctl(world, "--json", "policy", "check", good, bad, expect=1).json["files"]
-    assert first == {"file": str(good), "ok": True, "errors": []}
+    assert first == {"file": str(good), "ok": True, "errors": [], "warnings": []}
     assert second["file"] == str(bad) and second["ok"] is False
     assert {"line": 3, "column": 1}.items() <= next(
         e for e in second["errors"] if "latency_windo" in e["message"]).items()
