@@ -18,51 +18,63 @@ struct link {
 	bool is_next;
 };
 
-/* A parameter's value: what it says, and how much room that may take. */
-struct slot {
-	char *text;
-	size_t len;
-};
-
 static const char *
 skip_space(const char *at)
 {
 	return at + strspn(at, " \t");
 }
 
-/* Behind the quotes of a quoted value, or NULL when they are not closed. */
+/* The quote that closes the one at text; NULL without one. */
 static const char *
-read_quoted(const char *at, struct slot *value)
+closing_quote(const char *text)
 {
-	for (at++; *at != '"'; at++) {
-		if (*at == '\\')
+	for (const char *at = text + 1; *at != '\0'; at++) {
+		if (*at == '"')
+			return at;
+		if (*at == '\\' && at[1] != '\0')
 			at++;
-		if (*at == '\0')
-			return NULL;
-		value->text[value->len++] = *at;
 	}
-	return at + 1;
+	return NULL;
 }
 
+/* What stands between two quotes, without the backslashes that protect others. */
 static const char *
-read_value(const char *at, struct slot *value)
+unquote(struct arena *arena, const char *from, const char *end)
 {
-	size_t len;
+	char *text = arena_strndup(arena, from, (size_t)(end - from)), *to = text;
 
-	if (*at == '"')
-		return read_quoted(at, value);
-	len = strcspn(at, ";, \t");
-	memcpy(value->text, at, len);
-	value->len = len;
-	return at + len;
+	for (const char *at = text; *at != '\0'; at++) {
+		if (*at == '\\' && at[1] != '\0')
+			at++;
+		*to++ = *at;
+	}
+	*to = '\0';
+	return text;
+}
+
+/* Returns the place behind the value, or NULL when a quote is not closed. */
+static const char *
+read_value(struct arena *arena, const char *at, const char **ret_text)
+{
+	const char *end;
+
+	if (*at != '"') {
+		end = at + strcspn(at, ";, \t");
+		*ret_text = arena_strndup(arena, at, (size_t)(end - at));
+		return end;
+	}
+	end = closing_quote(at);
+	if (end == NULL)
+		return NULL;
+	*ret_text = unquote(arena, at + 1, end);
+	return end + 1;
 }
 
 /* A relation is one of several words. */
 static bool
-names_next(const struct slot *value)
+names_next(const char *at)
 {
 	static const char word[] = "next";
-	const char *at = value->text;
 
 	for (size_t len; *(at = skip_space(at)) != '\0'; at += len) {
 		len = strcspn(at, " \t");
@@ -73,7 +85,7 @@ names_next(const struct slot *value)
 }
 
 static void
-take_parameter(struct link *link, const char *name, size_t len, const struct slot *value)
+take_parameter(struct link *link, const char *name, size_t len, const char *value)
 {
 	if (len == 3 && strncasecmp(name, "rel", len) == 0) {
 		link->is_next = link->has_rel ? link->is_next : names_next(value);
@@ -87,18 +99,15 @@ take_parameter(struct link *link, const char *name, size_t len, const struct slo
 static const char *
 read_parameter(struct arena *arena, const char *at, struct link *link)
 {
-	struct slot value = { 0 };
-	const char *name = skip_space(at);
+	const char *name = skip_space(at), *value = NULL;
 	size_t len = strcspn(name, "=;, \t");
 
 	at = skip_space(name + len);
 	if (*at != '=')
 		return at;
-	at = skip_space(at + 1);
-	value.text = arena_alloc(arena, strlen(at) + 1);
-	at = read_value(at, &value);
+	at = read_value(arena, skip_space(at + 1), &value);
 	if (at != NULL)
-		take_parameter(link, name, len, &value);
+		take_parameter(link, name, len, value);
 	return at;
 }
 

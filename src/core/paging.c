@@ -13,6 +13,11 @@
 #include "reconciled/base/strbuf.h"
 #include "reconciled/core/number.h"
 
+enum {
+	TOKEN_MAX = 8 * 1024,	      /* bytes of what names a page; it goes into an address */
+	TREES_MAX = 32 * 1024 * 1024, /* bytes of memory that the pages of one list may take */
+};
+
 enum follow { FOLLOW_END, FOLLOW_MORE, FOLLOW_UNREADABLE };
 
 /* The place in the answer where one page speaks of others. */
@@ -59,10 +64,10 @@ follow_token(const struct pages_of *of, const char **ret_text)
 		return follow;
 	if (value->len == 0)
 		return FOLLOW_END;
-	if (memchr(value->text, '\0', value->len) != NULL)
-		return FOLLOW_UNREADABLE;
 	*ret_text = value->text;
-	return FOLLOW_MORE;
+	return value->len <= TOKEN_MAX && memchr(value->text, '\0', value->len) == NULL
+		       ? FOLLOW_MORE
+		       : FOLLOW_UNREADABLE;
 }
 
 static enum follow
@@ -75,7 +80,7 @@ follow_link(const struct pages_of *of, const char **ret_text)
 	if (next == NULL)
 		return FOLLOW_END;
 	*ret_text = next;
-	return *next == '\0' ? FOLLOW_UNREADABLE : FOLLOW_MORE;
+	return *next != '\0' && strlen(next) <= TOKEN_MAX ? FOLLOW_MORE : FOLLOW_UNREADABLE;
 }
 
 static enum follow
@@ -149,6 +154,17 @@ page_named(struct arena *arena, const struct answer *answer, const char *text)
 	return page;
 }
 
+/* No further page is asked for: of their number and of what they hold there is a limit. */
+static bool
+is_long_enough(const struct answer *answer)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < answer->count; i++)
+		bytes += answer->pages[i].response->parsed_bytes;
+	return answer->count >= (size_t)answer->probe->pages.max || bytes > TREES_MAX;
+}
+
 bool
 paging_next(struct arena *arena, const struct answer *answer, const struct page **ret_next)
 {
@@ -159,7 +175,7 @@ paging_next(struct arena *arena, const struct answer *answer, const struct page 
 	*ret_next = NULL;
 	if (last != FOLLOW_MORE)
 		return last == FOLLOW_END;
-	if (answer->count >= (size_t)answer->probe->pages.max)
+	if (is_long_enough(answer))
 		return false;
 	if (text != NULL && was_named(arena, answer, text))
 		return false;

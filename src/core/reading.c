@@ -309,12 +309,15 @@ set_body_digest(struct response *response)
 void
 response_read(struct arena *arena, const struct probe *probe, struct response *response)
 {
+	size_t before = arena_bytes(arena);
+
 	response->parsed = NULL;
 	response->unparsed = VALUE_EMPTY;
 	set_body_digest(response);
 	if (response->fault == REASON_COUNT && probe->method != METHOD_HEAD)
 		response->unparsed = value_read_json(arena, response->body, response->body_len,
 						     &response->parsed);
+	response->parsed_bytes = arena_bytes(arena) - before;
 }
 
 const struct reading *

@@ -408,6 +408,50 @@ test_batch_memory(struct arena *arena)
 	arena_destroy(own);
 }
 
+/* A list of ones, with a token for the next page. */
+static char *
+page_of(struct arena *arena, size_t values, const char *token)
+{
+	char *body = arena_alloc(arena, 2 * values + strlen(token) + 64), *at;
+
+	at = stpcpy(body, "{'l':[1");
+	for (size_t i = 1; i < values; i++)
+		at = stpcpy(at, ",1");
+	at = stpcpy(at, "],'next':'");
+	at = stpcpy(at, token);
+	stpcpy(at, "'}");
+	return body;
+}
+
+/* A target that goes on and on is not followed for ever, nor is an endless token. */
+static void
+test_limits(struct arena *arena)
+{
+	struct scenario s = scenario_start(
+		arena, PROBE("'pages':{'next':'/next','into':'c','max':'1000'}"), "{}", "{}");
+	struct scripted answers[20] = { 0 };
+	char *token = arena_alloc(arena, 8 * 1024 + 2);
+
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+		answers[i] =
+			(struct scripted){ 0, 200,
+					   page_of(arena, 100000, arena_printf(arena, "t%zu", i)) };
+	scenario_look(arena, &s, answers, ARRAY_LEN(answers));
+	tap_ok(s.look.readings[0]->pages_count < 10, "H02: pages of many values: %zu are asked for",
+	       s.look.readings[0]->pages_count);
+	tap_str(reading_kind_name(s.look.readings[0]->kind), "incomplete",
+		"and the list is not whole");
+	tap_ok(s.look.readings[0]->next == NULL, "no more is asked for");
+	memset(token, 'a', 8 * 1024 + 1);
+	answers[0].body = page_of(arena, 1, token);
+	scenario_look(arena, &s, answers, 1);
+	tap_ok(s.look.readings[0]->next == NULL,
+	       "H02: nothing is asked with a token of 8 KiB and more");
+	answers[0].body = page_of(arena, 1, token + 1);
+	scenario_look(arena, &s, answers, 1);
+	tap_ok(s.look.readings[0]->next != NULL, "one of 8 KiB is one");
+}
+
 int
 main(void)
 {
@@ -419,6 +463,7 @@ main(void)
 	test_questions(arena);
 	test_link_question(arena);
 	test_batch_memory(arena);
+	test_limits(arena);
 	arena_destroy(arena);
 	return tap_done();
 }

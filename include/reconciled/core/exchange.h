@@ -68,6 +68,7 @@ struct response {
 	/* by response_read */
 	const struct value *parsed; /* the body as a tree, or NULL */
 	enum value_fault unparsed;  /* why there is none */
+	size_t parsed_bytes;	    /* memory that the tree takes */
 	char body_sha256[65];	    /* "" without body */
 };
 
