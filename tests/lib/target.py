@@ -2,6 +2,7 @@
 """A target system whose answers a test decides one by one: real HTTP on a loopback port."""
 
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -29,7 +30,6 @@ NOT_FOUND = answer_json({"error": "not_found"}, 404)
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
@@ -58,28 +58,59 @@ class _Handler(BaseHTTPRequestHandler):
         if framed:
             self.close_connection = True
 
+    def setup(self):
+        self.disable_nagle_algorithm = self.server.address_family == socket.AF_INET
+        super().setup()
+        if self.server.context:
+            self.connection.do_handshake()
+
     do_GET = do_HEAD = do_POST = _serve
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+    context = None
+
+    def get_request(self):
+        connection, address = super().get_request()
+        if self.context:  # the handshake is made in the thread of the connection
+            connection = self.context.wrap_socket(connection, server_side=True,
+                                                  do_handshake_on_connect=False)
+        return connection, address
 
     def handle_error(self, *_):
         pass  # the other side went away: tests do that on purpose
 
 
-class Target:
-    """answer(request) returns (status, headers, body), or None to close the connection."""
+class _UnixServer(_Server):
+    address_family = socket.AF_UNIX
 
-    def __init__(self):
+    def server_bind(self):
+        self.socket.bind(self.server_address)
+        self.server_name, self.server_port = "localhost", 0
+
+    def get_request(self):
+        connection, _ = super().get_request()
+        return connection, ("", 0)
+
+
+class Target:
+    """answer(request) returns (status, headers, body), or None to close the connection.
+
+    path: a unix socket instead of a port. context: TLS.
+    """
+
+    def __init__(self, path=None, context=None):
+        self.path, self.context = path, context
         self.lock = threading.Lock()
         self.requests = []
         self.answer = lambda request: NOT_FOUND
 
     def __enter__(self):
-        self.server = _Server(("127.0.0.1", 0), _Handler)
-        self.server.target = self
+        self.server = (_UnixServer(str(self.path), _Handler) if self.path
+                       else _Server(("127.0.0.1", 0), _Handler))
+        self.server.target, self.server.context = self, self.context
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
         self.thread.start()
         return self
@@ -91,7 +122,8 @@ class Target:
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
+        scheme = "https" if self.context else "http"
+        return f"{scheme}://127.0.0.1:{self.server.server_address[1]}"
 
     def asked(self, prefix="/"):
         with self.lock:
