@@ -125,8 +125,8 @@ digest_read(const char *text, size_t len, enum digest_encoding encoding,
 
 /* A digest in this encoding, of the length that the algorithm has. */
 static bool
-read(const struct comparison *by, struct slice text, enum digest_encoding encoding,
-     struct digest *ret)
+read_digest(const struct comparison *by, struct slice text, enum digest_encoding encoding,
+	    struct digest *ret)
 {
 	size_t wanted = digest_bytes(by->algorithm);
 
@@ -139,7 +139,8 @@ digest_is_expected(const struct comparison *by, struct slice text)
 {
 	struct digest digest;
 
-	return read(by, text, DIGEST_HEX, &digest) || read(by, text, by->encoding, &digest);
+	return read_digest(by, text, DIGEST_HEX, &digest) ||
+	       read_digest(by, text, by->encoding, &digest);
 }
 
 enum compare_result
@@ -148,10 +149,11 @@ compare_digest(const struct pair *pair)
 	const enum digest_encoding ours[] = { DIGEST_HEX, pair->by->encoding };
 	struct digest found, expected;
 
-	if (!read(pair->by, pair->found, pair->by->encoding, &found))
+	if (!read_digest(pair->by, pair->found, pair->by->encoding, &found))
 		return COMPARED_UNREADABLE;
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		if (read(pair->by, pair->expected, ours[i], &expected) && expected.len == found.len)
+		if (read_digest(pair->by, pair->expected, ours[i], &expected) &&
+		    expected.len == found.len)
 			return equal_if(memcmp(found.bytes, expected.bytes, found.len) == 0);
 	return COMPARED_UNREADABLE;
 }

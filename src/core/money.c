@@ -16,7 +16,7 @@ enum { CODE = 3, HUNDREDTHS = 2 };
 
 /*
  * ISO 4217, list one (current currencies and funds), column "minor unit", and what left it since
- * 2020, for amounts of that time. Codes without a minor unit (metals, XDR, XSU, XTS, XUA, XXX) are
+ * 2020, for amounts of that time. Codes without a minor unit (metals, tests, accounting units) are
  * left out. Each code is followed by a blank.
  */
 static const struct {

@@ -124,6 +124,54 @@ test_numbers(void)
 		       distances[i].tolerance);
 }
 
+/* Both sides with their scale, the first with its sign turned round where it is negated. */
+static const struct {
+	struct number a, b;
+	const char *tolerance;
+	int order;
+	bool within;
+} scaled[] = {
+	{ { "1099", 2, false }, { "10.99", 0, false }, NULL, 0, true },
+	{ { "1098", 2, false }, { "10.99", 0, false }, NULL, -1, false },
+	{ { "1098", 2, false }, { "10.99", 0, false }, "0.01", -1, true },
+	{ { "1098", 2, false }, { "10.99", 0, false }, "0.009", -1, false },
+	{ { "1099", 2, true }, { "-10.99", 0, false }, NULL, 0, true },
+	{ { "1099", 2, true }, { "10.99", 0, false }, NULL, -1, false },
+	{ { "-1099", 2, true }, { "10.99", 0, false }, NULL, 0, true },
+	{ { "0", 2, true }, { "0", 0, false }, NULL, 0, true },
+	{ { "1", 30, false }, { "1e-30", 0, false }, NULL, 0, true },
+	{ { "1e1000", 30, false }, { "1e970", 0, false }, NULL, 0, true },
+	{ { "1e-1000", 30, false }, { "1e-1000", 30, false }, "0", 0, true },
+	{ { "1e-1000", 30, false }, { "0", 0, false }, NULL, 1, false },
+	{ { "1e-1000", 30, false }, { "0", 0, false }, "1e-1000", 1, true },
+	{ { "1e1000", 0, false }, { "1e-1000", 30, true }, "1e1000", 1, false },
+	{ { "1e1000", 0, true }, { "1e1000", 0, false }, "2e1000", -1, true },
+	{ { "18446744073709551617", 2, false },
+	  { "184467440737095516.17", 0, false },
+	  NULL,
+	  0,
+	  true },
+	{ { "123456789012345678901234567891", 2, false },
+	  { "1234567890123456789012345678.90", 0, false },
+	  "0.01",
+	  1,
+	  true },
+};
+
+static void
+test_scaled(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(scaled); i++) {
+		int order = number_order(&scaled[i].a, &scaled[i].b);
+
+		tap_int((order > 0) - (order < 0), scaled[i].order, scaled[i].a.text);
+		tap_int(number_within(&scaled[i].a, &scaled[i].b, scaled[i].tolerance),
+			scaled[i].within, "within");
+		tap_int(number_within(&scaled[i].b, &scaled[i].a, scaled[i].tolerance),
+			scaled[i].within, "within, turned round");
+	}
+}
+
 static void
 test_long_numbers(void)
 {
@@ -204,6 +252,7 @@ int
 main(void)
 {
 	test_numbers();
+	test_scaled();
 	test_long_numbers();
 	test_durations();
 	return tap_done();
