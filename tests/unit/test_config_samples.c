@@ -59,8 +59,10 @@ static const struct {
 static const char *const samples[] = {
 	"etc/targets.d/crm.yaml",
 	"etc/policies.d/update_customer.yaml",
-	"etc/policies.d/create_order.yaml",
+	"etc/targets.d/stripe.yaml",
 	"etc/policies.d/charge_card.yaml",
+	"etc/targets.d/shopify.yaml",
+	"etc/policies.d/create_order.yaml",
 };
 
 static void
@@ -109,17 +111,21 @@ check_update_customer(const struct policy *policy)
 static void
 check_charge_card(const struct policy *policy)
 {
-	const struct json_template *json = policy->probes[0].json;
+	const struct probe *search = &policy->probes[1];
 
 	tap_ok(policy->several_divergent, "on_several");
 	tap_int(policy->stakes, STAKES_MONEY, "stakes");
 	tap_int(policy->key_valid_us, DAY, "key_valid");
 	tap_int(policy->absence_confirm, 3, "confirm");
-	tap_int(policy->probes[0].method, METHOD_POST, "post");
-	tap_int(json->kind, VALUE_OBJECT, "json");
-	tap_str(json->children[0].children[0].text.text, "{idempotency_key}", "a placeholder");
-	tap_int(json->children[1].kind, VALUE_NUMBER, "a plain number is a number");
-	tap_str(json->children[1].text.text, "100", "as it is written");
+	tap_int(policy->waiting_until_us, 7 * DAY, "waiting.until");
+	tap_str(search->query[0].value.text, "metadata[\"operation_id\"]:\"{operation_id}\"",
+		"a placeholder within quotes");
+	tap_str(search->query[1].value.text, "20", "a number in a query is a text");
+	tap_str(search->pages.into, "page", "pages");
+	tap_int(search->pages.max, 5, "at most so many");
+	tap_int((long long)search->skip.count, 1, "skip");
+	tap_int(policy->compare[0].type, COMPARE_MONEY, "money");
+	tap_int(policy->compare[0].unit, MONEY_MINOR, "its unit");
 	tap_int(regexec(policy->reference, "abcdefgh", 0, NULL, 0), 0, "its own reference");
 	tap_int(policy->requeue.factor_milli, 2000, "factor");
 }
@@ -127,11 +133,16 @@ check_charge_card(const struct policy *policy)
 static void
 check_create_order(const struct policy *policy)
 {
+	const struct json_template *json = policy->probes[0].json;
+
 	tap_int(policy->absence_horizon_us, 60 * DAY, "horizon");
-	tap_int(policy->deadline_us, HOUR, "deadline");
-	tap_int(policy->waiting_until_us, DAY, "waiting.until");
-	tap_int((long long)policy->on_gone.count, 1, "on_gone");
-	tap_int(policy->compare[2].relation, COMPARE_AT_LEAST, "at_least");
+	tap_int(policy->deadline_us, 0, "no deadline");
+	tap_int(policy->waiting_until_us, 7 * DAY, "waiting.until without a deadline");
+	tap_int(policy->probes[0].method, METHOD_POST, "post");
+	tap_int(json->kind, VALUE_OBJECT, "json");
+	tap_str(json->children[1].children[0].text.text, "{operation_id}", "a placeholder");
+	tap_int(policy->compare[2].relation, COMPARE_ONE_OF, "one_of");
+	tap_int((long long)policy->compare[2].count, 2, "two values");
 }
 
 static void
@@ -147,8 +158,8 @@ test_samples(void)
 	config = config_load(path, CONFIG_ALL, problems);
 	problems_print(problems, stdout);
 	if (tap_ok(config != NULL, "the sample configuration loads")) {
-		tap_int((long long)config->policies_count, 3, "policies");
-		tap_int((long long)config->targets_count, 1, "targets");
+		tap_int((long long)config->policies_count, 8, "policies");
+		tap_int((long long)config->targets_count, 8, "targets");
 		check_update_customer(config_policy(config, "update_customer"));
 		check_charge_card(config_policy(config, "charge_card"));
 		check_create_order(config_policy(config, "create_order"));
