@@ -93,6 +93,7 @@ void
 test_case_decode(struct loading *loading, const struct node *node, struct test_case *test)
 {
 	test->sent_us = TIME_UNSET;
+	test_operation_init(loading, &test->op);
 	fields_decode(loading, node, &test_case_table, test);
 	if (node->kind != NODE_MAP || !node_member(node, "operation"))
 		return;

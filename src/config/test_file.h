@@ -25,7 +25,10 @@ void test_readings_decode(struct loading *loading, const struct node *node, void
 /* Everything but what needs the policy. */
 void test_case_decode(struct loading *loading, const struct node *node, struct test_case *ret_case);
 
-/* at is a struct operation: what the mapping gives; times that it does not give are TIME_UNSET. */
+/* An operation that says nothing; times that are not given are TIME_UNSET. */
+void test_operation_init(struct loading *loading, struct operation *op);
+
+/* at is a struct operation that was initialised: what the mapping gives. */
 void test_operation_decode(struct loading *loading, const struct node *node, void *at,
 			   const struct field *field);
 

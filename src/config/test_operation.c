@@ -147,11 +147,8 @@ static const struct field operation_fields[] = {
 const struct table test_operation_table = { operation_fields, ARRAY_LEN(operation_fields) };
 
 void
-test_operation_decode(struct loading *loading, const struct node *node, void *at,
-		      const struct field *field)
+test_operation_init(struct loading *loading, struct operation *op)
 {
-	struct operation *op = at;
-
 	*op = (struct operation){
 		.operation_id = "",
 		.operation_type = "",
@@ -177,7 +174,13 @@ test_operation_decode(struct loading *loading, const struct node *node, void *at
 		.recommended_action = "",
 		.evidence_digest = "",
 	};
-	fields_decode(loading, node, &test_operation_table, op);
+}
+
+void
+test_operation_decode(struct loading *loading, const struct node *node, void *at,
+		      const struct field *field)
+{
+	fields_decode(loading, node, &test_operation_table, at);
 }
 
 static enum status
