@@ -9,6 +9,9 @@
 
 #include "reconciled/core/number.h"
 
+/* Longer lists are not looked through: what a file may cost is limited. */
+enum { CHILDREN_MAX = 256 };
+
 static const struct test present = { .kind = TEST_PRESENT };
 
 static bool
@@ -152,7 +155,7 @@ static bool tests_part(const struct test *one, const struct test *other, bool si
 static bool
 any_child(relation_fn *relates, const struct test *parent, const struct test *other, bool single)
 {
-	for (size_t i = 0; i < parent->count; i++)
+	for (size_t i = 0; i < parent->count && parent->count <= CHILDREN_MAX; i++)
 		if (relates(&parent->children[i], other, single))
 			return true;
 	return false;
@@ -162,7 +165,7 @@ static bool
 all_children(relation_fn *relates, const struct test *parent, const struct test *other, bool single)
 {
 	for (size_t i = 0; i < parent->count; i++)
-		if (!relates(&parent->children[i], other, single))
+		if (parent->count > CHILDREN_MAX || !relates(&parent->children[i], other, single))
 			return false;
 	return true;
 }

@@ -15,12 +15,12 @@
 #include "reconciled/base/err.h"
 #include "tree.h"
 
-enum { ATOM_BYTES_MAX = 520, SHOWN_BYTES = 80 };
+enum { ATOM_BYTES_MAX = 520, SHOWN_BYTES = 80, CHARACTERS = 128 };
 
 struct guarded {
 	struct loading *loading;
 	const struct probe *probe;
-	const char *reference;
+	bool allowed[CHARACTERS]; /* in references */
 };
 
 static const char quotes[] = "\"'`";
@@ -63,28 +63,46 @@ token_end(const char *at, bool *ret_is_atom)
 	return *at == '\0' ? at : at + 1;
 }
 
-static bool
-atom_takes(const char *atom, size_t len, char c)
+static void
+allow_atom(const char *atom, size_t len, bool allowed[static CHARACTERS])
 {
 	char pattern[ATOM_BYTES_MAX];
-	const char text[] = { c, '\0' };
 	regex_t regex;
-	bool takes;
 
 	snprintf(pattern, sizeof(pattern), "^%.*s$", (int)len, atom);
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		return false;
-	takes = regexec(&regex, text, 0, NULL, 0) == 0;
+		return;
+	for (int c = 1; c < CHARACTERS; c++) {
+		const char text[] = { (char)c, '\0' };
+
+		if (!allowed[c])
+			allowed[c] = regexec(&regex, text, 0, NULL, 0) == 0;
+	}
 	regfree(&regex);
-	return takes;
 }
 
 /* Without an expression, and for everything that is no reference, this is what may be sent. */
 static bool
-standard_takes(char c)
+is_standard(int c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-	       strchr("._:@+=~-", c) != NULL;
+	       (c != '\0' && strchr("._:@+=~-", c) != NULL);
+}
+
+static void
+allow(const char *reference, bool allowed[static CHARACTERS])
+{
+	bool is_atom;
+
+	for (int c = 0; !reference && c < CHARACTERS; c++)
+		allowed[c] = is_standard(c);
+	for (const char *at = reference; at && *at != '\0';) {
+		const char *end = token_end(at, &is_atom);
+
+		if (is_atom)
+			allow_atom(at, (size_t)(end - at), allowed);
+		at = end;
+	}
 }
 
 static bool
@@ -102,19 +120,11 @@ field_of(const struct guarded *of, const struct template_part *part)
 static bool
 lets_through(const struct guarded *of, enum operation_field field, char c)
 {
-	const char *at = of->reference;
-	bool is_atom;
+	unsigned char index = (unsigned char)c;
 
-	if (!at || !is_reference(field))
-		return standard_takes(c);
-	while (*at != '\0') {
-		const char *end = token_end(at, &is_atom);
-
-		if (is_atom && atom_takes(at, (size_t)(end - at), c))
-			return true;
-		at = end;
-	}
-	return false;
+	if (!is_reference(field))
+		return is_standard(index);
+	return index < CHARACTERS && of->allowed[index];
 }
 
 /* The quotation in which part `index` stands, or 0. */
@@ -234,8 +244,9 @@ injection_check(struct loading *loading, const struct node *node, const struct p
 		const char *reference)
 {
 	static const char *const places[] = { "query", "form", "json", "text" };
-	struct guarded of = { loading, probe, reference };
+	struct guarded of = { .loading = loading, .probe = probe };
 
+	allow(reference, of.allowed);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		check_texts(&of, node_member(node, places[i]));
 }

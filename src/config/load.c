@@ -347,6 +347,8 @@ check_root(struct loading *loading, const struct source *source)
 		struct sources targets = target_beside(loading, source->file, source->root);
 
 		policy_load(loading, source, &targets, &policy);
+	} else if (node_member(source->root, "cases")) {
+		complain(loading, source->root, "holds policy tests, allowed: a policy, a target");
 	} else if (node_member(source->root, "target") || node_member(source->root, "base")) {
 		target_decode(loading, source->root, &target);
 	} else {

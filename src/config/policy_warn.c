@@ -116,6 +116,49 @@ warn_empty_list(struct loading *loading, const struct node *node, const struct p
 			    items->text);
 }
 
+static bool
+probe_needs(const struct probe *probe, enum operation_field field)
+{
+	for (size_t i = 0; i < probe->needs_count; i++)
+		if (probe->needs[i] == field)
+			return true;
+	return false;
+}
+
+/* A field that the operation may lack, so that the test would be passed by no item. */
+static const struct locator *
+lacking_operand(const struct probe *probe, const struct test *test)
+{
+	const struct locator *from = test->operand.from, *found = NULL;
+
+	if (test->kind == TEST_NOT)
+		return NULL;
+	if (from && from->root == LOCATE_OP_FIELD && from->field != OP_OPERATION_ID &&
+	    from->field != OP_OPERATION_TYPE && from->field != OP_STATUS &&
+	    !probe_needs(probe, from->field) && !probe_sends(probe, from->field))
+		return from;
+	for (size_t i = 0; test->kind == TEST_ALL && i < test->count && !found; i++)
+		found = lacking_operand(probe, &test->children[i]);
+	return found;
+}
+
+static void
+warn_where(struct loading *loading, const struct node *node, const struct probe *probe)
+{
+	const struct node *where = node_member(node, "where");
+
+	for (size_t i = 0; probe->has_where && i < probe->where.count; i++) {
+		const struct condition_row *row = &probe->where.rows[i];
+		const struct locator *lacking = lacking_operand(probe, &row->test);
+
+		if (lacking)
+			warn_at_key(loading, node_member(where, row->locator.text),
+				    "without %s nothing is ours, which looks like absence; "
+				    "better: needs: [%s]",
+				    lacking->text, operation_field_name(lacking->field));
+	}
+}
+
 /* Always there, so that a probe with nothing else is always asked. */
 static bool
 needs_more_than_id(const struct template_part *placeholder, const void *context)
@@ -233,6 +276,7 @@ policy_warn(struct loading *loading, const struct node *root, const struct polic
 	for (const struct node *node = probes ? probes->first : NULL;
 	     node && i < policy->probes_count; node = node->next, i++) {
 		warn_empty_list(loading, node, &policy->probes[i]);
+		warn_where(loading, node, &policy->probes[i]);
 		warn_with(loading, node, &policy->probes[i].reread);
 		warn_never_asked(loading, node, policy, i);
 	}

@@ -447,4 +447,5 @@ control_decode(struct loading *loading, const struct node *node, void *at,
 	check_request(loading, node, &draft);
 	if (probe_any_placeholder(probe, any_part, NULL) || probe_asks_batch(probe))
 		complain(loading, node, "a control has no operation, so no placeholders");
+	reach_check_probe(loading, node, probe);
 }

@@ -12,6 +12,8 @@
 #include "tree.h"
 
 enum { STATUS_MIN = 100, STATUS_MAX = 599 };
+/* More rows, or alternatives of a rule, are not compared: what a file may cost is limited. */
+enum { ROWS_MAX = 200 };
 
 static const struct node *
 child_at(const struct node *node, size_t index)
@@ -23,40 +25,55 @@ child_at(const struct node *node, size_t index)
 	return child;
 }
 
-/* The rows before, alone and in pairs. True: said. */
+/* Two rows of which one always holds; the later one is the first that there is. */
+struct pair {
+	const struct node *first, *second; /* NULL: there is none */
+	size_t second_row;
+};
+
+static struct pair
+find_pair(const struct node *node, const struct condition *const *whens, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; whens[i] && j < i; j++)
+			if (whens[j] && conditions_cover(whens[j], whens[i]))
+				return (struct pair){ child_at(node, j), child_at(node, i), i };
+	return (struct pair){ 0 };
+}
+
+/* A row before takes all that this one would. True: said. */
+static bool
+row_is_taken(struct loading *loading, const struct node *node, const struct condition *const *whens,
+	     size_t row)
+{
+	size_t i = 0;
+	const struct node *before;
+
+	while (i < row && !(whens[i] && (whens[i]->count == 0 ||
+					 (whens[row] && condition_implies(whens[row], whens[i])))))
+		i++;
+	if (i == row)
+		return false;
+	before = child_at(node, i);
+	complain(loading, child_at(node, row), "is never reached, the row at line %d, column %d %s",
+		 before->line, before->column,
+		 whens[i]->count == 0 ? "always holds" : "holds wherever this one does");
+	return true;
+}
+
 static bool
 row_is_dead(struct loading *loading, const struct node *node, const struct condition *const *whens,
-	    size_t row)
+	    size_t row, const struct pair *pair)
 {
-	const struct node *child = child_at(node, row);
-
-	for (size_t i = 0; i < row; i++) {
-		const struct node *before = child_at(node, i);
-
-		if (!whens[i])
-			continue;
-		if (whens[i]->count == 0)
-			return complain(loading, child,
-					"is never reached, the row at line %d, column %d always "
-					"holds",
-					before->line, before->column),
-			       true;
-		if (whens[row] && condition_implies(whens[row], whens[i]))
-			return complain(loading, child,
-					"is never reached, the row at line %d, column %d holds "
-					"wherever this one does",
-					before->line, before->column),
-			       true;
-		for (size_t j = 0; j < i; j++)
-			if (whens[j] && conditions_cover(whens[j], whens[i]))
-				return complain(loading, child,
-						"is never reached, one of the rows at line %d, "
-						"column %d and line %d, column %d always holds",
-						child_at(node, j)->line, child_at(node, j)->column,
-						before->line, before->column),
-				       true;
-	}
-	return false;
+	if (row_is_taken(loading, node, whens, row))
+		return true;
+	if (!pair->first || pair->second_row >= row)
+		return false;
+	complain(loading, child_at(node, row),
+		 "is never reached, one of the rows at line %d, column %d and line %d, column %d "
+		 "always holds",
+		 pair->first->line, pair->first->column, pair->second->line, pair->second->column);
+	return true;
 }
 
 /* At the value of the test: one that is never passed says more than the whole condition. */
@@ -77,8 +94,11 @@ void
 reach_check_rows(struct loading *loading, const struct node *node,
 		 const struct condition *const *whens, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!row_is_dead(loading, node, whens, i))
+	size_t checked = count < ROWS_MAX ? count : ROWS_MAX;
+	struct pair pair = find_pair(node, whens, checked);
+
+	for (size_t i = 0; i < checked; i++)
+		if (!row_is_dead(loading, node, whens, i, &pair))
 			(void)contradicts(loading, node_member(child_at(node, i), "when"),
 					  whens[i]);
 }
@@ -146,7 +166,7 @@ is_taken(struct loading *loading, const struct node *node, const struct conditio
 	 const struct kind *kinds, size_t before)
 {
 	for (size_t i = 0; i < before; i++)
-		for (size_t j = 0; j < kinds[i].conditions->count; j++) {
+		for (size_t j = 0; j < kinds[i].conditions->count && j < ROWS_MAX; j++) {
 			if (!condition_implies(condition, &kinds[i].conditions->any[j]))
 				continue;
 			complain(loading, node,
@@ -155,6 +175,15 @@ is_taken(struct loading *loading, const struct node *node, const struct conditio
 			return true;
 		}
 	return false;
+}
+
+void
+reach_check_conditions(struct loading *loading, const struct node *node,
+		       const struct conditions *conditions)
+{
+	for (size_t i = 0; i < conditions->count && i < ROWS_MAX; i++)
+		(void)contradicts(loading, node->kind == NODE_LIST ? child_at(node, i) : node,
+				  &conditions->any[i]);
 }
 
 /* In the order in which they are tried. */
@@ -172,7 +201,7 @@ reach_check_probe(struct loading *loading, const struct node *node, const struct
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const struct node *rule = node_member(node, kinds[i].key);
 
-		for (size_t j = 0; rule && j < kinds[i].conditions->count; j++) {
+		for (size_t j = 0; rule && j < kinds[i].conditions->count && j < ROWS_MAX; j++) {
 			const struct condition *condition = &kinds[i].conditions->any[j];
 			const struct node *at = rule->kind == NODE_LIST ? child_at(rule, j) : rule;
 
@@ -181,12 +210,10 @@ reach_check_probe(struct loading *loading, const struct node *node, const struct
 				(void)contradicts(loading, at, condition);
 		}
 	}
-	for (size_t i = 0; i < probe->skip.count; i++) {
-		const struct node *skip = node_member(node, "skip");
-
-		(void)contradicts(loading, skip->kind == NODE_LIST ? child_at(skip, i) : skip,
-				  &probe->skip.any[i]);
-	}
+	if (probe->skip.count > 0)
+		reach_check_conditions(loading, node_member(node, "skip"), &probe->skip);
+	if (probe->complete.count > 0)
+		reach_check_conditions(loading, node_member(node, "complete"), &probe->complete);
 	if (probe->has_where)
 		(void)contradicts(loading, node_member(node, "where"), &probe->where);
 }

@@ -20,3 +20,7 @@ void reach_check_rows(struct loading *loading, const struct node *node,
 
 /* The rules of a probe by which an answer is recognised. */
 void reach_check_probe(struct loading *loading, const struct node *node, const struct probe *probe);
+
+/* Conditions of which any is enough: those that contradict themselves. */
+void reach_check_conditions(struct loading *loading, const struct node *node,
+			    const struct conditions *conditions);

@@ -15,6 +15,7 @@
 #include "header.h"
 #include "loading.h"
 #include "probe.h"
+#include "reach.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
 #include "reconciled/base/clock.h"
@@ -68,6 +69,7 @@ decode_answers(struct loading *loading, const struct node *node, void *at,
 		if (condition_tests_operation(&conditions->any[i]))
 			complain(loading, node,
 				 "looks at answers of the target, not at operations");
+	reach_check_conditions(loading, node, conditions);
 }
 
 static const struct field timeout_fields[] = {

@@ -296,11 +296,22 @@ static const struct check_case warnings[] = {
 	     "7:1: warning: on_absent: never follows: no probe has absent or items\n" AT
 	     "8:1: warning: outcome: never follows: nothing of type: version tells older from newer\n" },
 	{ "a body without a list",
-	  PROBE("  - get: /a\n    found: {status: 200}\n    items: /list\n    where: {/k: op.version}\n"),
+	  PROBE("  - get: /a\n    found: {status: 200}\n    items: /list\n    where: {/k: op.operation_id}\n"),
 	  AT "5:5: warning: found: a body without /list is taken for an empty list, better: a test of "
 	     "it here\n" },
 	{ "the body is the list",
-	  PROBE("  - get: /a\n    found: {status: 200}\n    items: ''\n    where: {/k: op.version}\n"), "" },
+	  PROBE("  - get: /a\n    found: {status: 200}\n    items: ''\n    where: {/k: op.operation_id}\n"), "" },
+	{ "whose items they are when the operation does not say it",
+	  PROBE("  - get: /a\n    found: {status: 200, /i: {present: true}}\n    items: /i\n"
+		"    where: {/k: {is: op.business_key, fold: case}, /l: {not: op.version}, /m: "
+		"op.operation_id}\n"),
+	  AT "7:13: warning: /k: without op.business_key nothing is ours, which looks like absence; "
+	     "better: needs: [business_key]\n" },
+	{ "fields that it needs, and that it sends",
+	  PROBE("  - get: /a\n    needs: [remote_id]\n    query: {k: \"{business_key}\"}\n"
+		"    found: {status: 200, /i: {present: true}}\n    items: /i\n"
+		"    where: {/k: op.business_key, /l: op.remote_id}\n"),
+	  "" },
 	{ "a probe that is never asked",
 	  PROBE("  - get: /a/{operation_id}\n    found: {status: 200}\n  - get: /b\n    found: {status: "
 		"200}\n"),
@@ -312,7 +323,7 @@ static const struct check_case warnings[] = {
 	  "" },
 	{ "a second read that does not ask for what it takes",
 	  PROBE("  - get: /a\n    found: {status: 200, /i: {present: true}}\n    items: /i\n    where: "
-		"{/k: op.version}\n    stale: true\n    then: {probe: b, with: {remote_id: /id}}\n"
+		"{/k: op.operation_id}\n    stale: true\n    then: {probe: b, with: {remote_id: /id}}\n"
 		"  - name: b\n    get: /b/{business_key}\n    found: {status: 200}\n"),
 	  AT "9:29: warning: remote_id: b has no placeholder {remote_id}\n" },
 	{ "spaces in a question",

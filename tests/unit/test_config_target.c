@@ -211,7 +211,13 @@ static const struct {
 	{ "an empty answer", HEAD "throttled: [{}]\nbroken: []\n",
 	  "targets.d/crm.yaml:3:12: throttled: an empty condition would recognise everything\n"
 	  "targets.d/crm.yaml:4:9: broken: an empty list never holds\n" },
+	{ "an answer that contradicts itself",
+	  HEAD "broken: [{/e: {present: true}}, {/e: {is: a, not: a}}]\n",
+	  "targets.d/crm.yaml:3:38: /e: never holds: its tests contradict each other\n" },
 	/* control */
+	{ "a control that is never found", HEAD "control: {get: /c, found: {status: 503}}\n",
+	  "targets.d/crm.yaml:3:36: status: never holds: 408, 425, 429 and 5xx are no evidence before "
+	  "any rule\n" },
 	{ "a control with a placeholder",
 	  HEAD "control: {get: \"/c/{entity_id}\", found: {status: 200}}\n",
 	  "targets.d/crm.yaml:3:10: control: a control has no operation, so no placeholders\n" },
