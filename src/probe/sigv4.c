@@ -260,10 +260,11 @@ static void
 derive_key(const struct signing *signing, unsigned char key[static HASH_SHA256_BYTES])
 {
 	const struct probe_sigv4 *keys = signing->keys;
-	size_t len = strlen("AWS4") + strlen(keys->secret_key);
+	size_t secret_len = strlen(keys->secret_key), len = strlen("AWS4") + secret_len;
 	char *first = xcalloc(len + 1, 1);
 
-	strcat(strcpy(first, "AWS4"), keys->secret_key);
+	memcpy(first, "AWS4", strlen("AWS4"));
+	memcpy(first + strlen("AWS4"), keys->secret_key, secret_len);
 	if (!HMAC(EVP_sha256(), first, (int)len, (const unsigned char *)signing->stamp, DAY_LEN,
 		  key, NULL))
 		abort();

@@ -46,7 +46,7 @@ lists(const char *path)
 {
 	const struct policy *policy = build_policy(
 		arena, arena_printf(arena,
-				    "{'existence_only':true,'reference':'^[a-z0-9]+$','probes':[{"
+				    "{'existence_only':true,'probes':[{"
 				    "'get':'%s','found':{'status':[200,207]},'items':'/data',"
 				    "'where':{'/id':{'is':'op.business_key'}}}]}",
 				    path));
