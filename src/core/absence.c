@@ -50,7 +50,8 @@ static bool
 is_from_before(const struct look *look, int64_t after_us)
 {
 	for (size_t i = 0; i < look->count; i++)
-		if (look->at_us - oldest_us(look->readings[i]) < after_us)
+		if (look->readings[i]->kind == READING_ABSENT &&
+		    look->at_us - oldest_us(look->readings[i]) < after_us)
 			return true;
 	return false;
 }

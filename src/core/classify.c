@@ -41,6 +41,16 @@ goes_on(const struct reading *reading)
 	return reading->kind == READING_ABSENT;
 }
 
+/* Whose place in the order the last reading has: a second read, and nothing else, follows what was
+ * found, and stands for it. */
+static const struct reading *
+last_in_order(const struct look *look)
+{
+	const struct reading *const *last = &look->readings[look->count - 1];
+
+	return look->count > 1 && last[-1]->kind == READING_FOUND ? last[-1] : last[0];
+}
+
 /* The probe after the last one that was asked; NULL when the look is over. */
 static const struct probe *
 next_probe(const struct policy *policy, const struct operation *op, const struct look *look,
@@ -52,10 +62,10 @@ next_probe(const struct policy *policy, const struct operation *op, const struct
 	if (look->count > 0) {
 		const struct reading *last = look->readings[look->count - 1];
 
-		if (!goes_on(last) || look->reread)
+		if (!goes_on(last))
 			return NULL;
-		assert(last->probe >= probe && last->probe < end);
-		probe = last->probe + 1;
+		probe = last_in_order(look)->probe + 1;
+		assert(probe > policy->probes && probe <= end);
 	}
 	for (; probe < end; probe++)
 		if (probe_applies(policy, probe, op, arena) == APPLIES)

@@ -29,6 +29,13 @@
 	"'name':{'found':'/n','is':'op./expected/n'}}"
 #define INDEX(more) "{'probes':[" SEARCH("") "]," REST more "}"
 #define BOTH(more) "{'probes':[" BY_ID "," SEARCH(THEN) "]," REST more "}"
+#define ELSEWHERE                                                                                  \
+	"{'probes':[" SEARCH(                                                                      \
+		THEN) "," BY_ID ","                                                                \
+		      "{'name':'by_key','needs':['business_key'],'get':'/k/{business_key}',"       \
+		      "'found':{'status':'200'},'absent':{'status':'404','/error':'none'}}]," REST \
+		      "}"
+#define OP_ELSEWHERE "{'business_key':'k1','version':'7','expected':{'n':'a'}}"
 #define OLDER_MISSING ",'outcome':{'older':'missing'}"
 #define OP "{'version':'7','expected':{'n':'a'}}"
 #define OP_KNOWN "{'remote_id':'r1','version':'7','expected':{'n':'a'}}"
@@ -119,6 +126,11 @@ static const struct verdict_row rows[] = {
 	{ "which is earned", BOTH(""), "{}", OP,
 	  { { MIN(20), 200, HIT(WRONG) }, { MIN(20), 404, NONE }, { MIN(30), 200, EMPTY } },
 	  "missing", "absent_confirmed", "absence" },
+	{ "absent in the second read, so the next place is asked", ELSEWHERE, "{}", OP_ELSEWHERE,
+	  { { MIN(20), 200, HIT(WRONG) }, { MIN(20), 404, NONE }, { MIN(20), 200, "{" RIGHT "}" } },
+	  "correct", "fields_equal", "compare" },
+	{ "and is no absence before that", ELSEWHERE, "{}", OP_ELSEWHERE,
+	  { { MIN(20), 200, HIT(WRONG) }, { MIN(20), 404, NONE } }, "inconclusive", "incomplete", "probe" },
 	{ "a second read without answer is no evidence", BOTH(""), "{}", OP,
 	  { { 1, 200, HIT(WRONG) }, { 1, .fault = REASON_TIMEOUT } }, "inconclusive", "timeout", "probe" },
 	{ "nor is one that no rule knows", BOTH(""), "{}", OP,
