@@ -5,6 +5,7 @@ Cases H01, H02, J01, J02: none of them is evidence that it is not, and none dist
 """
 
 import gzip
+import hashlib
 import json
 
 from target import answer_json
@@ -30,6 +31,15 @@ ANSWERS = {
     "half-surrogate": (answer_json(r'{"id":"\ud800","version":7}'), "inconclusive", "not_json"),
     "bad-utf8": (answer_json(b'{"id":"\xff","version":7}'), "inconclusive", "not_json"),
     "utf16": (answer_json(GOOD.encode("utf-16")), "inconclusive", "not_json"),
+    "utf16-bare": (answer_json(GOOD.encode("utf-16-le"), **{"content-type": "application/json; charset=utf-16"}),
+                   "inconclusive", "not_json"),
+    "latin-1": (answer_json('{"id":"Ä","version":7}'.encode("latin-1"),
+                            **{"content-type": "application/json; charset=iso-8859-1"}), "inconclusive", "not_json"),
+    "nul-byte": (answer_json(b'{"id":"c1\x00","version":7}'), "inconclusive", "not_json"),
+    "escaped-member": (answer_json(r'{"id":"c1","\u0069d":"c2","version":7}'), "inconclusive", "not_json"),
+    "inner-member": (answer_json('{"id":"c1","version":7,"more":[{"a":1,"a":2}]}'), "inconclusive", "not_json"),
+    "bom-twice": (answer_json(b"\xef\xbb\xbf" * 2 + GOOD.encode()), "inconclusive", "not_json"),
+    "bom-alone": (answer_json(b"\xef\xbb\xbf"), "inconclusive", "empty_body"),
     "no-content": ((204, {}, ""), "inconclusive", "empty_body"),
     "partial": (answer_json(GOOD, 206), "inconclusive", "unrecognised"),
     "nul-in-version": (answer_json(r'{"id":"c1","version":"7\u0000"}'), "ambiguous", "unreadable"),
@@ -46,6 +56,13 @@ ANSWERS = {
 }
 
 
+def digest_of(name):
+    """None for an empty body."""
+    (_, _, body), *_ = ANSWERS[name]
+    body = body.encode() if isinstance(body, str) else body
+    return hashlib.sha256(body).hexdigest() if body else None
+
+
 def test_each_is_called_what_it_is(world, crm):
     world.policy()
     world.target(crm.url, more="breaker: {failures: 1000}\n")
@@ -59,7 +76,9 @@ def test_each_is_called_what_it_is(world, crm):
     for name in ANSWERS:
         last = world.journal(name)[-1]
         assert len(last["evidence"]) <= 16 * 1024
-        json.loads(last["evidence"])
+        evidence = json.loads(last["evidence"])
+        if last["reason"] not in ("transport", "truncated", "too_large"):
+            assert evidence["response"].get("sha256") == digest_of(name)
         assert world.run("reconcilectl", "show", name).code == 0
 
 
