@@ -69,6 +69,7 @@ db_lose(struct db *db, const char *why)
 		 line.len > 0 ? strbuf_text(&line) : "closed by the server");
 	strbuf_finish(&line);
 	db_disconnect(db);
+	db->closed = err;
 	log_debug("database connection lost", F_STR("error", err.text));
 	statements_fail_all(db, &err);
 	if (!db->destroyed && db->lost)
@@ -101,14 +102,12 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 db_step(struct db *db)
 {
-	static const struct err closed = { ERR_TRANSIENT, "not connected to the database" };
-
 	statements_tell_given_up(db);
 	if (db->destroyed)
 		return;
 	switch (db->state) {
 	case DB_CLOSED:
-		statements_fail_all(db, &closed);
+		statements_fail_all(db, &db->closed);
 		break;
 	case DB_CONNECTING:
 		if (!db->conn && !db->walk.lookup)
@@ -148,6 +147,7 @@ db_create(struct event_base *base, const struct db_options *options)
 					     secret_len(options->password));
 	db->options.password = db->password;
 	db->last = &db->first;
+	err_fill(&db->closed, ERR_TRANSIENT, "not connected to the database");
 	db->timer = event_new(base, -1, 0, on_timer, db);
 	db->later = event_new(base, -1, 0, on_later, db);
 	if (!hosts_parse(&db->hosts, options->conninfo, &db->bad_options))

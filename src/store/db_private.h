@@ -44,6 +44,7 @@ struct db {
 	struct secret *password;
 	struct hosts hosts;
 	struct err bad_options; /* told by db_connect */
+	struct err closed;	/* told to whoever wants something of a closed one */
 	enum db_state state;
 	PGconn *conn;
 	struct walk walk;

@@ -49,7 +49,7 @@ def due(world, condition="true"):
     return now
 
 
-def until_confirmed(world, count, timeout=120):
+def until_confirmed(world, count, timeout=300):
     world.wait_for(lambda: world.db.execute(
         "SELECT count(*) AS n FROM reconcile.operations WHERE status = 'confirmed'"
     ).fetchone()["n"] == count, timeout, f"{count} confirmed")

@@ -157,7 +157,7 @@ def test_goes_on_until_it_is_interrupted(staying):
         get(f"http://{address}/metrics")
     paste(text, "curl", "/_sim/behaviours")
     paste(text, "psql", "number=501")
-    program = str(BUILD.absolute() / "reconcilectl")
+    program = str(BUILD.absolute() / "reconcilectl").replace(" ", "\\ ")  # as a shell reads it
     wait_for(lambda: " confirmed\n" in paste(text, program, "show sync-501"), 120, "sync-501 confirmed")
     assert re.search(r"^  attempts +2$", paste(text, program, "show sync-501"), re.M)
     process.send_signal(signal.SIGINT)

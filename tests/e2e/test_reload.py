@@ -88,9 +88,11 @@ def test_good_again_after_a_bad_one(world):
 
 def test_the_last_of_two_signals_is_not_lost(world):
     daemon = world.start_daemon()
-    for give_up in (40, 41):
+    for give_up in (40, 41):  # two pending signals would be one
         world.policy(more=f"give_up: {give_up}\n")
         daemon.signal(signal.SIGHUP)
+        daemon.wait_for(lambda n=give_up - 39: len(daemon.manager.texts("RELOADING=1")) == n,
+                        what="the reload")
     daemon.wait_ready(3)
     world.wait_for(lambda: world.db.execute(
         "SELECT policy FROM reconcile.operation_types").fetchone()["policy"] == policy_digest(world))

@@ -12,7 +12,7 @@ import threading
 import time
 
 
-def wait_for(condition, timeout=30, what="the condition"):
+def wait_for(condition, timeout=90, what="the condition"):
     """What the condition returns as soon as that is true."""
     deadline = time.monotonic() + timeout
     while True:
@@ -85,7 +85,7 @@ class Daemon:
     def log(self):
         return self.log_file.read_text()
 
-    def wait_for(self, condition, timeout=30, what="the condition"):
+    def wait_for(self, condition, timeout=90, what="the condition"):
         """As wait_for, but a daemon that ended meanwhile is told at once."""
         def alive_or_true():
             found = condition()
@@ -97,11 +97,11 @@ class Daemon:
     def wait_ready(self, times=1):
         self.wait_for(lambda: len(self.manager.texts("READY=1")) >= times, what="READY=1")
 
-    def wait_serving(self, timeout=30):
+    def wait_serving(self, timeout=90):
         self.wait_for(lambda: self.manager.status().startswith("serving"), timeout,
                       "serving")
 
-    def wait_log(self, text, times=1, timeout=30):
+    def wait_log(self, text, times=1, timeout=90):
         self.wait_for(lambda: self.log.count(text) >= times, timeout, f"{text!r} in the log")
 
     def signal(self, number):
@@ -122,7 +122,7 @@ class Daemon:
         finally:
             self.kill()
 
-    def wait(self, timeout=30):
+    def wait(self, timeout=90):
         """Until it ends by itself; the exit code."""
         return self.process.wait(timeout)
 

@@ -35,7 +35,7 @@ actions: {{missing: requeue}}
 TARGET = """
 target: shop
 base: {base}
-timeout: {{connect: 1s, total: 1s}}
+timeout: {{connect: 3s, total: 5s}}
 rate: {{concurrent: {concurrent}}}
 breaker: {{open: 2s}}
 control:

@@ -157,7 +157,7 @@ class World:
             daemon.wait_serving()
         return daemon
 
-    def wait_for(self, condition, timeout=30, what="the condition"):
+    def wait_for(self, condition, timeout=90, what="the condition"):
         """Polls until the condition holds; fails at once when a daemon has crashed."""
         def holds():
             for daemon in self.daemons:
@@ -165,7 +165,7 @@ class World:
             return condition()
         return wait_for(holds, timeout, what)
 
-    def wait_status(self, operation_id, status, timeout=30):
+    def wait_status(self, operation_id, status, timeout=90):
         return self.wait_for(lambda: self.operation(operation_id)["status"] == status, timeout,
                              f"{operation_id} {status}")
 
