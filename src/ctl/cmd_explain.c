@@ -163,7 +163,7 @@ run(struct ctl *ctl, int argc, char **argv)
 const struct command command_explain = {
 	.name = "explain",
 	.arguments = "ID",
-	.help = "asks the target now, and shows each rule and its verdict; changes nothing",
+	.help = "asks now and shows each rule and the verdict; writes nothing",
 	.arguments_min = 1,
 	.arguments_max = 1,
 	.run = run,
