@@ -4,6 +4,7 @@
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 
 import jsonschema
@@ -68,7 +69,7 @@ actions:
 evidence: {keep: [/id]}
 """
 TEST = """
-policy: sync.yaml
+policy: ../policies.d/sync.yaml
 target: ../targets.d/crm.yaml
 cases:
   - name: found
@@ -114,6 +115,11 @@ BROKEN = [
     ("target", "{status: 403}", "{status: 4030}", "throttled"),
     ("target", "found: {status: 200}", "fund: {status: 200}", "control"),
     ("target", "get: /control", "get: /control, head: /control", "control"),
+    ("target", '{bearer: "credential:token"}', "{oauth2: {client_id: c, client_secret: 'env:S'}}", "auth"),
+    ("target", '{bearer: "credential:token"}',
+     "{sigv4: {region: EU, service: s3, access_key: a, secret_key: 'env:S'}}", "auth"),
+    ("target", '{bearer: "credential:token"}', "{hmac: {key: plain, header: x-sig, sign: '{body}'}}", "auth"),
+    ("target", "rate:", "tls: {min: 1.1}\nrate:", "tls/min"),
     ("policy", "probes:", "probe:", ""),
     ("policy", "mode: observe", "mode: enforced", "mode"),
     ("policy", "latency_window: 5m", "latency_window: 200ms", "latency_window"),
@@ -138,6 +144,12 @@ BROKEN = [
     ("policy", "into: after, ", "", "probes/0/pages"),
     ("policy", "into: after, ", "into: after, link: next, ", "probes/0/pages"),
     ("policy", "max: 5", "max: 5000", "probes/0/pages/max"),
+    ("policy", "pages: {next: /next, into: after, max: 5}", "batch: {max: 5}", "probes/0/batch"),
+    ("policy", "pages: {next: /next, into: after, max: 5}", "batch: {max: 5, match: key}", "probes/0/batch/match"),
+    ("policy", "pages: {next: /next, into: after, max: 5}", "covers: /until", "probes/0/covers"),
+    ("policy", "pages: {next: /next, into: after, max: 5}", "covers: {until: op.sent_at}", "probes/0/covers/until"),
+    ("policy", "pages: {next: /next, into: after, max: 5}", "then: {probe: by_id}", "probes/0"),
+    ("policy", "pages: {next: /next, into: after, max: 5}", "stale: maybe", "probes/0/stale"),
     ("policy", "class: waiting", "class: missing", "judge/0/class"),
     ("policy", "    class: waiting\n", "", "judge/0"),
     ("policy", "[open, paid]", "[]", "judge/0/when//state"),
@@ -148,6 +160,16 @@ BROKEN = [
     ("policy", ", is: op.version", "", "compare/version"),
     ("policy", "is: op.version", "is: op.version, at_least: 1", "compare/version"),
     ("policy", "tolerance: 0.01", "tolerance: some", "compare/total/tolerance"),
+    ("policy", "type: number, tolerance: 0.01", "type: money, unit: cents", "compare/total/unit"),
+    ("policy", "type: number, tolerance: 0.01", "type: money, unit: scale 31", "compare/total/unit"),
+    ("policy", "type: number, tolerance: 0.01", "type: money, currency: /currency", "compare/total"),
+    ("policy", "type: number, tolerance: 0.01", "type: money, sign: {by: /kind, plus: c}", "compare/total/sign"),
+    ("policy", "type: number, tolerance: 0.01", "type: digest, algorithm: md6", "compare/total/algorithm"),
+    ("policy", "type: number, tolerance: 0.01", "type: time, skew: 100ms", "compare/total/skew"),
+    ("policy", "type: number, tolerance: 0.01", "type: time, zone: cet", "compare/total/zone"),
+    ("policy", "type: number, tolerance: 0.01", "skew: 1m", "compare/total"),
+    ("policy", "is: op./expected/total", "not_before: op.created_at", "compare/total/type"),
+    ("policy", "is: op./expected/total", "one_of: op./expected/total", "compare/total/one_of"),
     ("policy", "factor: 1.5", "factor: 0.5", "recheck/factor"),
     ("policy", "jitter: 10%", "jitter: 110%", "recheck/jitter"),
     ("policy", "jitter: 10%", "jitter: 10", "recheck/jitter"),
@@ -156,7 +178,7 @@ BROKEN = [
     ("policy", "keep: [/id]", "keep: /id", "evidence/keep"),
     ("policy", "keep: [/id]", "keep: [id]", "evidence/keep/0"),
     ("policy", "absence: {confirm: 2}", "absence:", "absence"),
-    ("test", "policy: sync.yaml\n", "", ""),
+    ("test", "policy: ../policies.d/sync.yaml\n", "", ""),
     ("test", "- name: found\n    operation", "- operation", "cases/0"),
     ("test", "at: 10m, ", "", "cases/0/readings/0"),
     ("test", "at: 10m", "at: ten", "cases/0/readings/0/at"),
@@ -184,6 +206,12 @@ SPELLINGS = [
     ("target", "{get: /control, found: {status: 200}}", "none"),
     ("target", "rate:", "tls: {min: 1.2}\nrate:"),
     ("target", "rate:", 'tls: {min: "1.3"}\nrate:'),
+    ("target", '{bearer: "credential:token"}',
+     "{oauth2: {token_url: /token, client_id: 123, client_secret: 'env:S', scope: read, style: body}}"),
+    ("target", '{bearer: "credential:token"}',
+     "{sigv4: {region: eu-central-1, service: s3, access_key: AK, secret_key: 'env:S'}}"),
+    ("target", '{bearer: "credential:token"}',
+     "{hmac: {algorithm: sha512, key: 'file:key', encoding: base64, header: x-sig, sign: '{method}{path}'}}"),
     ("target", "status: 403", "status: [403, 429]"),
     ("target", "status: 403", 'status: "403"'),
     ("target", "status: 403", "status: {not: {ge: 400}}"),
@@ -199,6 +227,12 @@ SPELLINGS = [
     ("policy", "post: /search", 'post: "/s/{business_key|path}/{expected./id}/{sent_at-1h|epoch}"'),
     ("policy", "tolerance: 0.01", 'tolerance: "0"'),
     ("policy", "is: op./expected/total", "one_of: [1, 2.50, op./expected/total]"),
+    ("policy", "type: number, tolerance: 0.01", "type: money, unit: scale 4, tolerance: 1"),
+    ("policy", "type: number, tolerance: 0.01",
+     "type: money, unit: minor, currency: /c, sign: {by: /k, plus: 1, minus: -1}"),
+    ("policy", "type: number, tolerance: 0.01", "type: time, skew: 1m, zone: Europe/Berlin"),
+    ("policy", "type: number, tolerance: 0.01", "type: set"),
+    ("policy", "type: number, tolerance: 0.01", "type: digest, algorithm: sha256, encoding: base64"),
     ("policy", "factor: 1.5", 'factor: "2"'),
     ("policy", "  version:", "  200:"),
     ("policy", "[open, paid]", "{not: {not: {prefix: p}}}"),
@@ -209,8 +243,17 @@ SPELLINGS = [
 
 @pytest.fixture(scope="module")
 def schemas():
-    return {name: editor.Schema(json.loads(subprocess.run(
-        [BUILD / "reconcilectl", "schema", name], capture_output=True, check=True).stdout)) for name in NAMES}
+    return {name: editor.Schema(json.loads(run("reconcilectl", "schema", name).stdout)) for name in NAMES}
+
+
+FOLDERS = {"policy": "policies.d", "target": "targets.d"}
+NAMED = {"policy": "operation_type", "target": "target"}
+
+
+def run(name, *arguments):
+    done = subprocess.run([BUILD / name, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode >= 0, f"{name}: killed by signal {-done.returncode}"
+    return done
 
 
 class Loader:
@@ -219,14 +262,18 @@ class Loader:
     def __init__(self, directory):
         self.directory = directory
         self.count = 0
+        for name in ("policies.d", "targets.d"):
+            shutil.copytree(SOURCE / "etc" / name, directory / name)
+        (directory / "policies.d/sync.yaml").write_text(POLICY)
+        (directory / "targets.d/crm.yaml").write_text(TARGET)
 
-    def folder(self):
+    def folder(self, kind):
         self.count += 1
         made = self.directory / str(self.count)
-        for name, base, key in (("policies.d", POLICY, "sync"), ("targets.d", TARGET, "crm")):
-            (made / name).mkdir(parents=True)
-            (made / name / f"{key}.yaml").write_text(base)
-        return made
+        (made / "put").mkdir(parents=True)
+        for name in {"policies.d", "targets.d"} - {FOLDERS.get(kind)}:
+            (made / name).symlink_to(self.directory / name)
+        return (made / "put").rename(made / FOLDERS.get(kind, "put"))
 
     @staticmethod
     def named(text, key):
@@ -244,29 +291,20 @@ class Loader:
         return ("operation_type" in tree or "probes" in tree) == (kind == "policy")
 
     def put(self, kind, text):
-        folder = self.folder()
-        if kind == "policy":
-            path = folder / "policies.d" / f"{self.named(text, 'operation_type')}.yaml"
-        elif kind == "target":
-            path = folder / "targets.d" / f"{self.named(text, 'target')}.yaml"
-        else:
-            path = folder / "policies.d" / "file.yaml"
+        path = self.folder(kind) / f"{self.named(text, NAMED[kind]) if kind in NAMED else 'file'}.yaml"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
     def load(self, kind, texts):
         """For each text whether it loads."""
         paths = [self.put(kind, text) for text in texts]
-        if kind in ("policy", "target"):
-            done = subprocess.run([BUILD / "reconcilectl", "--json", "policy", "check", *paths],
-                                  capture_output=True, check=False)
-            return [file["ok"] and self.is_taken_for(kind, text)
-                    for file, text in zip(json.loads(done.stdout)["files"], texts)]
-        program = [BUILD / "reconciled", "--dump-config", "--config"] if kind == "config" else \
-            [BUILD / "reconcilectl", "policy", "test"]
-        codes = [subprocess.run([*program, path], capture_output=True, check=False).returncode for path in paths]
-        assert min(codes) >= 0, "killed"
-        return [code != 2 for code in codes]
+        if kind == "config":
+            return [run("reconciled", "--dump-config", "--config", path).returncode == 0 for path in paths]
+        if kind == "test":
+            lines = run("reconcilectl", "policy", "test", *paths).stdout.splitlines()
+            return [f"{path}: does not load" not in lines for path in paths]
+        files = json.loads(run("reconcilectl", "--json", "policy", "check", *paths).stdout)["files"]
+        return [file["ok"] and self.is_taken_for(kind, text) for file, text in zip(files, texts)]
 
 
 @pytest.fixture
@@ -289,13 +327,12 @@ def shipped():
     return sorted((kind_of(path), path) for path in files if kind_of(path))
 
 
-def accepted_but_refused(schema, loader, kind, texts):
-    """Texts that load although the schema refuses them."""
-    wrong = []
-    for text, loads in zip(texts, loader.load(kind, texts)):
-        if loads and schema.complaints(text):
-            wrong.append((text, schema.complaints(text)))
-    return wrong
+def check_valid(schema, loader, kind, texts):
+    """What loads is valid; returns how many load."""
+    loading = [text for text, loads in zip(texts, loader.load(kind, texts)) if loads]
+    for text in loading:
+        assert schema.complaints(text) == [], text
+    return len(loading)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -305,8 +342,7 @@ def test_a_schema_is_one(schemas, name):
 
 
 def test_an_unknown_schema_is_refused():
-    done = subprocess.run([BUILD / "reconcilectl", "schema", "polici"], capture_output=True, text=True,
-                          check=False)
+    done = run("reconcilectl", "schema", "polici")
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == 'reconcilectl: no schema "polici" (there are: config, target, policy, test)\n'
 
@@ -329,7 +365,7 @@ def loads_whole(kind, path):
     """Some files in tests/data use what is not supported yet; some examples are filled in when they are used."""
     program = {"config": ["reconciled", "--dump-config", "--config"], "test": ["reconcilectl", "policy", "test"]}
     [name, *arguments] = program.get(kind, ["reconcilectl", "policy", "check"])
-    done = subprocess.run([BUILD / name, *arguments, path], capture_output=True, check=False)
+    done = run(name, *arguments, path)
     assert done.returncode == 0 or "etc" not in path.relative_to(SOURCE).parts, done.stderr
     return done.returncode == 0
 
@@ -352,8 +388,8 @@ def test_what_loads_is_valid_in_every_spelling(schemas, loader, kind, old, new):
 
 def test_fuzz_corpora_that_load_are_valid(schemas, loader):
     texts = [path.read_bytes() for path in sorted((SOURCE / "tests/fuzz/corpus/config").iterdir())]
-    for kind in ("config", "target", "policy"):
-        assert accepted_but_refused(schemas[kind], loader, kind, texts) == []
+    for kind, least in (("config", 3), ("target", 2), ("policy", 3)):
+        assert check_valid(schemas[kind], loader, kind, texts) >= least
 
 
 def mutate(tree, chance, spare):
@@ -394,6 +430,6 @@ def mutants(text, chance):
 @pytest.mark.parametrize("kind", NAMES)
 def test_changed_files_that_load_are_valid(schemas, loader, kind):
     chance = random.Random(kind)
-    samples = [VALID[kind], *(path.read_text() for k, path in shipped() if k == kind and path.parts[-3] == "etc")]
+    samples = [VALID[kind], *(path.read_text() for k, path in shipped() if k == kind and "etc" in path.parts)]
     texts = [text for sample in samples for text in mutants(sample, chance)]
-    assert accepted_but_refused(schemas[kind], loader, kind, texts) == []
+    assert check_valid(schemas[kind], loader, kind, texts) >= len(texts) / 10
