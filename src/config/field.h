@@ -34,6 +34,7 @@ struct word {
 	const char *name;
 	int value;
 	bool later;
+	const char *help; /* or NULL; for editors */
 };
 
 struct words {

@@ -24,28 +24,35 @@
 
 enum { FACTOR_MILLI_MAX = 100 * 1000, FACTOR_BYTES_MAX = 8 };
 
-static const struct word mode_list[] = { { "observe", .value = false },
-					 { "enforce", .value = true } };
+static const struct word mode_list[] = {
+	{ "observe", .value = false, .help = "Judges and records only." },
+	{ "enforce", .value = true, .help = "Acts upon its verdicts; needs describe." }
+};
 WORDS(mode_words, mode_list);
 
 static const struct word stakes_list[] = {
-	{ "normal", .value = STAKES_NORMAL },
-	{ "money", .value = STAKES_MONEY },
-	{ "irreversible", .value = STAKES_IRREVERSIBLE },
+	{ "normal", .value = STAKES_NORMAL, .help = "A mistake can be repaired." },
+	{ "money", .value = STAKES_MONEY,
+	  .help = "What is missing is sent again only by a row with when." },
+	{ "irreversible", .value = STAKES_IRREVERSIBLE,
+	  .help = "As money; by default two people must agree." },
 };
 WORDS(stakes_words, stakes_list);
 
 static const struct word idempotent_list[] = {
-	{ "no", .value = IDEMPOTENT_NO },
-	{ "key", .value = IDEMPOTENT_KEY },
-	{ "natural", .value = IDEMPOTENT_NATURAL },
-	{ "conditional", .value = IDEMPOTENT_CONDITIONAL },
+	{ "no", .value = IDEMPOTENT_NO, .help = "A second send may be a second effect." },
+	{ "key", .value = IDEMPOTENT_KEY,
+	  .help = "The target recognises the idempotency key; needs resend.key_valid." },
+	{ "natural", .value = IDEMPOTENT_NATURAL,
+	  .help = "A second send sets the same state again." },
+	{ "conditional", .value = IDEMPOTENT_CONDITIONAL,
+	  .help = "A second send does not meet its condition." },
 };
 WORDS(idempotent_words, idempotent_list);
 
 static const struct word proves_list[] = {
-	{ "missing", .value = PROVES_MISSING },
-	{ "nothing", .value = PROVES_NOTHING },
+	{ "missing", .value = PROVES_MISSING, .help = "That the effect is not there." },
+	{ "nothing", .value = PROVES_NOTHING, .help = "A person decides." },
 };
 WORDS(proves_words, proves_list);
 

@@ -125,8 +125,8 @@ cut_to_character(char *text, size_t len)
 		text[lead - 1] = '\0';
 }
 
-static void
-add_text(struct problems *problems, struct problem *problem, const char *fmt, va_list args)
+static void PRINTF(3, 0)
+	add_text(struct problems *problems, struct problem *problem, const char *fmt, va_list args)
 {
 	char text[PROBLEM_TEXT_MAX];
 

@@ -22,11 +22,13 @@ struct draft {
 };
 
 static const struct word class_list[] = {
-	{ "waiting", .value = JUDGE_WAITING },
-	{ "compare", .value = JUDGE_COMPARE },
-	{ "divergent", .value = JUDGE_DIVERGENT },
-	{ "ambiguous", .value = JUDGE_AMBIGUOUS },
-	{ "not_applicable", .value = JUDGE_NOT_APPLICABLE },
+	{ "waiting", .value = JUDGE_WAITING, .help = "Not final yet." },
+	{ "compare", .value = JUDGE_COMPARE, .help = "The fields decide." },
+	{ "divergent", .value = JUDGE_DIVERGENT,
+	  .help = "An effect is there, another than intended." },
+	{ "ambiguous", .value = JUDGE_AMBIGUOUS, .help = "It cannot be told." },
+	{ "not_applicable", .value = JUDGE_NOT_APPLICABLE,
+	  .help = "No longer wanted, and not there; needs a test of the operation." },
 };
 WORDS(class_words, class_list);
 
@@ -103,28 +105,30 @@ judge_rows_decode(struct loading *loading, const struct node *node, void *at,
 /* What may follow from a class. Confirming what is not correct or sending again what may be there
  * is not among it, whatever a policy wishes. */
 static const struct word correct_list[] = {
-	{ "confirm", .value = ACTION_CONFIRM },
-	{ "review", .value = ACTION_REVIEW },
-	{ "wait", .value = ACTION_WAIT },
+	{ "confirm", .value = ACTION_CONFIRM, .help = "It is settled." },
+	{ "review", .value = ACTION_REVIEW, .help = "A person decides." },
+	{ "wait", .value = ACTION_WAIT, .help = "It is looked at again." },
 };
 static const struct word missing_list[] = {
-	{ "requeue", .value = ACTION_REQUEUE },
-	{ "review", .value = ACTION_REVIEW },
-	{ "wait", .value = ACTION_WAIT },
+	{ "requeue", .value = ACTION_REQUEUE,
+	  .help = "A worker sends it again, if each clause holds." },
+	{ "review", .value = ACTION_REVIEW, .help = "A person decides." },
+	{ "wait", .value = ACTION_WAIT, .help = "It is looked at again." },
 };
 static const struct word divergent_list[] = {
-	{ "compensate", .value = ACTION_COMPENSATE },
-	{ "review", .value = ACTION_REVIEW },
-	{ "wait", .value = ACTION_WAIT },
+	{ "compensate", .value = ACTION_COMPENSATE,
+	  .help = "An operation that reverses it is requested." },
+	{ "review", .value = ACTION_REVIEW, .help = "A person decides." },
+	{ "wait", .value = ACTION_WAIT, .help = "It is looked at again." },
 };
 static const struct word ambiguous_list[] = {
-	{ "review", .value = ACTION_REVIEW },
-	{ "wait", .value = ACTION_WAIT },
+	{ "review", .value = ACTION_REVIEW, .help = "A person decides." },
+	{ "wait", .value = ACTION_WAIT, .help = "It is looked at again." },
 };
 static const struct word not_applicable_list[] = {
-	{ "close", .value = ACTION_CLOSE },
-	{ "review", .value = ACTION_REVIEW },
-	{ "wait", .value = ACTION_WAIT },
+	{ "close", .value = ACTION_CLOSE, .help = "Nothing is left to do." },
+	{ "review", .value = ACTION_REVIEW, .help = "A person decides." },
+	{ "wait", .value = ACTION_WAIT, .help = "It is looked at again." },
 };
 WORDS(correct_words, correct_list);
 WORDS(missing_words, missing_list);
@@ -172,9 +176,14 @@ decode_do(struct loading *loading, const struct node *node, void *at, const stru
 
 /* Of all classes; a row is held against those of its own. */
 static const struct word action_list[] = {
-	{ "confirm", .value = ACTION_CONFIRM },	      { "requeue", .value = ACTION_REQUEUE },
-	{ "compensate", .value = ACTION_COMPENSATE }, { "review", .value = ACTION_REVIEW },
-	{ "close", .value = ACTION_CLOSE },	      { "wait", .value = ACTION_WAIT },
+	{ "confirm", .value = ACTION_CONFIRM, .help = "It is settled." },
+	{ "requeue", .value = ACTION_REQUEUE,
+	  .help = "A worker sends it again, if each clause holds." },
+	{ "compensate", .value = ACTION_COMPENSATE,
+	  .help = "An operation that reverses it is requested." },
+	{ "review", .value = ACTION_REVIEW, .help = "A person decides." },
+	{ "close", .value = ACTION_CLOSE, .help = "Nothing is left to do." },
+	{ "wait", .value = ACTION_WAIT, .help = "It is looked at again." },
 };
 WORDS(action_words, action_list);
 

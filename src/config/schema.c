@@ -82,31 +82,35 @@ schema_plain_twin(const char *word)
 	return word[0] >= '0' && word[0] <= '9' && *end == '\0' ? json_real(number) : NULL;
 }
 
-static json_t *
-word_list(const struct words *words)
+/* Both are lists beside each other; the second one is known to editors, not to the standard. */
+static void
+add_word(json_t *names, json_t *helps, json_t *name, const struct word *word)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < words->count; i++) {
-		json_t *twin = schema_plain_twin(words->list[i].name);
-
-		if (words->list[i].later) {
-			json_decref(twin);
-			continue;
-		}
-		if (twin)
-			json_array_append_new(list, twin);
-		json_array_append_new(list, json_string(words->list[i].name));
-	}
-	return list;
+	json_array_append_new(names, name);
+	json_array_append_new(helps, json_string(word->help ? word->help : ""));
 }
 
 json_t *
 schema_of_words(const struct words *words)
 {
-	json_t *schema = json_object();
+	json_t *schema = json_object(), *names = json_array(), *helps = json_array();
+	bool has_help = false;
 
-	schema_put(schema, "enum", word_list(words));
+	for (size_t i = 0; i < words->count; i++) {
+		const struct word *word = &words->list[i];
+		json_t *twin = word->later ? NULL : schema_plain_twin(word->name);
+
+		if (word->later)
+			continue;
+		if (twin)
+			add_word(names, helps, twin, word);
+		add_word(names, helps, json_string(word->name), word);
+		has_help = has_help || word->help;
+	}
+	schema_put(schema, "enum", names);
+	if (has_help)
+		json_object_set(schema, "enumDescriptions", helps);
+	json_decref(helps);
 	return schema;
 }
 

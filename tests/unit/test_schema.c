@@ -154,7 +154,9 @@ static const struct {
 	  "{\"enum\":[1.2,\"1.2\",1.3,\"1.3\"],\"description\":\"Oldest version of TLS that is "
 	  "spoken.\"}" },
 	{ 2, "mode",
-	  "{\"enum\":[\"observe\",\"enforce\"],\"default\":\"observe\",\"description\":\"Whether "
+	  "{\"enum\":[\"observe\",\"enforce\"],\"enumDescriptions\":[\"Judges and records "
+	  "only.\",\"Acts upon its verdicts; needs "
+	  "describe.\"],\"default\":\"observe\",\"description\":\"Whether "
 	  "its "
 	  "verdicts are acted upon.\"}" },
 	{ 2, "guard.share",
@@ -165,7 +167,9 @@ static const struct {
 	  "\"minimum\":1,"
 	  "\"maximum\":100,\"description\":\"How the pauses grow.\"}" },
 	{ 2, "actions.correct",
-	  "{\"anyOf\":[{\"enum\":[\"confirm\",\"review\",\"wait\"]},{\"type\":\"array\",\"items\":"
+	  "{\"anyOf\":[{\"enum\":[\"confirm\",\"review\",\"wait\"],\"enumDescriptions\":[\"It is "
+	  "settled.\",\"A person decides.\",\"It is looked at "
+	  "again.\"]},{\"type\":\"array\",\"items\":"
 	  "{\"$ref\":\"#/definitions/action_row\"},\"minItems\":1}],\"default\":\"confirm\","
 	  "\"description\":\"The effect is there as intended.\"}" },
 };
