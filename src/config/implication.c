@@ -115,6 +115,7 @@ leaf_implies(const struct test *one, const struct test *other)
 		return false;
 	if (other->kind == TEST_PREFIX)
 		return (one->kind == TEST_IS || one->kind == TEST_PREFIX) &&
+		       other->operand.text[0] != '\0' && /* which matches nothing */
 		       begins_with(one->operand.text, other->operand.text);
 	if (!is_numeric(other->kind))
 		return false;
