@@ -18,8 +18,8 @@
 enum {
 	FRACTION_DIGITS = 18,
 	MS_DIGITS = 17,
-	/* Two digits of a year: from here on they are of the century before. */
-	CENTURY_PIVOT = 70,
+	/* What two digits of a year are near to: values must not change with the clock. */
+	NEAR_YEAR = 2020,
 };
 
 struct cursor {
@@ -30,6 +30,7 @@ struct cursor {
 struct civil {
 	int year, month, day, hour, minute, second;
 	uint64_t atto;
+	bool short_year; /* two digits */
 };
 
 static size_t
@@ -256,7 +257,7 @@ take_rfc850_date(struct cursor *cursor, struct civil *civil)
 	    !take_month(cursor, civil) || !take(cursor, '-') ||
 	    !take_number(cursor, 2, &civil->year))
 		return false;
-	civil->year += civil->year < CENTURY_PIVOT ? 2000 : 1900;
+	civil->short_year = true;
 	return take(cursor, ' ') && take_clock(cursor, civil) && take_text(cursor, " GMT");
 }
 
@@ -275,21 +276,39 @@ take_asctime_date(struct cursor *cursor, struct civil *civil)
 	       take_number(cursor, 4, &civil->year);
 }
 
-static bool
-read_http(struct cursor cursor, const struct time_zone *zone, struct moment *ret)
+/* Two digits that would lie more than 50 years ahead are of the century before. */
+static int
+whole_year(int digits, int near_year)
+{
+	int year = near_year / 100 * 100 + digits;
+
+	return year > near_year + 50 ? year - 100 : year;
+}
+
+bool
+time_read_http(const char *text, size_t len, int near_year, struct moment *ret_moment)
 {
 	static bool (*const forms[])(struct cursor * cursor,
 				     struct civil * civil) = { take_fixed_date, take_rfc850_date,
 							       take_asctime_date };
 
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-		struct cursor rest = cursor;
+		struct cursor rest = { text, text + len };
 		struct civil civil = { 0 };
 
-		if (forms[i](&rest, &civil) && left(&rest) == 0)
-			return is_possible(&civil) && finish(&civil, civil_seconds(&civil), ret);
+		if (!forms[i](&rest, &civil) || left(&rest) > 0)
+			continue;
+		if (civil.short_year)
+			civil.year = whole_year(civil.year, near_year);
+		return is_possible(&civil) && finish(&civil, civil_seconds(&civil), ret_moment);
 	}
 	return false;
+}
+
+static bool
+read_http(struct cursor cursor, const struct time_zone *zone, struct moment *ret)
+{
+	return time_read_http(cursor.at, left(&cursor), NEAR_YEAR, ret);
 }
 
 static struct moment

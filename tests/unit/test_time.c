@@ -58,8 +58,8 @@ static const struct {
 	{ "Wed Nov 16 08:49:37 1994", 784975777, 0 },
 	{ "Sun, 01 Mar 2026 12:00:00 GMT", NOON, 0 },
 	{ "Sunday, 01-Mar-26 12:00:00 GMT", NOON, 0 },
-	{ "Sunday, 01-Mar-70 12:00:00 GMT", 5140800, 0 },
-	{ "Friday, 01-Mar-69 12:00:00 GMT", INT64_C(3129364800), 0 },
+	{ "Monday, 01-Mar-71 12:00:00 GMT", 36676800, 0 },
+	{ "Friday, 01-Mar-70 12:00:00 GMT", INT64_C(3160900800), 0 },
 	{ "Sat, 31 Dec 2016 23:59:60 GMT", INT64_C(1483228800), 0 },
 
 	{ "1772366400", NOON, 0 },
@@ -189,6 +189,20 @@ test_wrong(void)
 	       "untouched on failure");
 }
 
+static void
+test_centuries(void)
+{
+	struct moment moment = { 0 };
+	static const char text[] = "Friday, 01-Jan-77 00:00:00 GMT";
+
+	tap_ok(time_read_http(text, strlen(text), 2026, &moment) && moment.seconds == 220924800,
+	       "77 is 1977 in 2026");
+	tap_ok(time_read_http(text, strlen(text), 2027, &moment) &&
+		       moment.seconds == INT64_C(3376684800),
+	       "77 is 2077 in 2027");
+	tap_ok(!time_read_http("1772366400", 10, 2026, &moment), "nothing but HTTP dates");
+}
+
 static struct moment
 read(const char *text)
 {
@@ -247,6 +261,7 @@ main(void)
 {
 	test_times();
 	test_wrong();
+	test_centuries();
 	test_pairs();
 	test_us();
 	return tap_done();

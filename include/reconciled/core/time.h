@@ -30,6 +30,13 @@ struct moment {
 bool time_read(const char *text, size_t len, const struct time_zone *zone,
 	       struct moment *ret_moment);
 
+/*
+ * The three forms of an HTTP date alone (RFC 9110, 5.6.7). Two digits of a year are of the century
+ * of near_year, or of the one before if they would lie more than 50 years after it. time_read is
+ * near to 2020.
+ */
+bool time_read_http(const char *text, size_t len, int near_year, struct moment *ret_moment);
+
 /* Negative, zero, positive. */
 int moment_compare(const struct moment *a, const struct moment *b);
 
