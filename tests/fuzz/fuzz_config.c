@@ -91,24 +91,50 @@ check_problems(const struct problems *problems, const uint8_t *data, size_t size
 	}
 }
 
+static bool
+does(const struct action_rule *rule, enum action action)
+{
+	for (size_t i = 0; i < rule->count; i++)
+		if (rule->rows[i].action == action)
+			return true;
+	return false;
+}
+
+static void
+check_actions(const struct policy *policy)
+{
+	const struct action_rule *ambiguous = &policy->actions[CLASS_AMBIGUOUS];
+	bool requeues = does(&policy->actions[CLASS_MISSING], ACTION_REQUEUE);
+
+	for (size_t i = 0; i < ambiguous->count; i++)
+		assert(ambiguous->rows[i].action == ACTION_REVIEW ||
+		       ambiguous->rows[i].action == ACTION_WAIT);
+	for (int class = CLASS_MISSING; class <= CLASS_NOT_APPLICABLE; class ++) {
+		const struct action_rule *rule = &policy->actions[class];
+
+		assert(rule->count > 0 && rule->rows[rule->count - 1].when.count == 0);
+		assert(class == CLASS_MISSING || !does(rule, ACTION_REQUEUE));
+	}
+	assert(!requeues || policy->idempotent != IDEMPOTENT_NO);
+	assert(!requeues || policy->idempotent != IDEMPOTENT_KEY ||
+	       policy->key_valid_us > policy->absence_after_us + policy->requeue.first_us);
+}
+
 static void
 check_policy(const struct policy *policy)
 {
-	enum action ambiguous = policy->actions[CLASS_AMBIGUOUS].rows[0].action;
-	enum action missing = policy->actions[CLASS_MISSING].rows[0].action;
-
-	assert(ambiguous == ACTION_REVIEW || ambiguous == ACTION_WAIT);
-	assert(missing != ACTION_REQUEUE || policy->idempotent != IDEMPOTENT_NO);
-	assert(missing != ACTION_REQUEUE || policy->idempotent != IDEMPOTENT_KEY ||
-	       policy->key_valid_us > policy->absence_after_us + policy->requeue.first_us);
+	check_actions(policy);
 	assert(policy->guard.window_us > 0 && policy->guard.max >= 0 && policy->guard.sample > 0);
 	assert(policy->guard.share_percent >= 0 && policy->guard.share_percent <= 100);
 	assert(policy->compare_count > 0 || policy->existence_only);
 	assert(policy->latency_window_us > 0 && policy->pickup_window_us > 0);
 	assert(policy->absence_after_us >= 0 && policy->absence_over_us >= 0);
 	assert(policy->waiting_until_us > 0 && policy->approvals >= 1);
-	assert(policy->probes_count == 1 && policy->probes[0].found.count > 0);
-	assert(policy->probes[0].path.text[0] == '/');
+	assert(policy->probes_count >= 1);
+	for (size_t i = 0; i < policy->probes_count; i++) {
+		assert(policy->probes[i].found.count > 0);
+		assert(policy->probes[i].path.text[0] == '/');
+	}
 }
 
 static void
@@ -121,7 +147,7 @@ load_as_policy(const uint8_t *data, size_t size)
 	write_file("policies.d/t.yaml", data, size);
 	snprintf(path, sizeof(path), "%s/reconciled.yaml", folder);
 	config = config_load(path, CONFIG_ALL, problems);
-	assert((config == NULL) == (problems_count(problems) > 0));
+	assert((config == NULL) == (problems_count_errors(problems) > 0));
 	check_problems(problems, data, size);
 	if (config && config->policies_count > 0)
 		check_policy(&config->policies[0]);
@@ -139,7 +165,7 @@ load_as_target(const uint8_t *data, size_t size)
 	write_file("targets.d/t.yaml", data, size);
 	snprintf(path, sizeof(path), "%s/targets.d/t.yaml", folder);
 	good = config_check_file(path, problems);
-	assert(good == (problems_count(problems) == 0));
+	assert(good == (problems_count_errors(problems) == 0));
 	check_problems(problems, data, size);
 	problems_destroy(problems);
 	unlink(path);
@@ -168,7 +194,7 @@ load_as_settings(const uint8_t *data, size_t size)
 	write_file("settings.yaml", data, size);
 	snprintf(path, sizeof(path), "%s/settings.yaml", folder);
 	config = config_load(path, CONFIG_SETTINGS, problems);
-	assert((config == NULL) == (problems_count(problems) > 0));
+	assert((config == NULL) == (problems_count_errors(problems) > 0));
 	check_problems(problems, data, size);
 	if (config)
 		check_listen(config);

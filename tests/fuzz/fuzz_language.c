@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Locators and templates: any text either parses or says why not, and what parses can be evaluated.
- * The input is a text, and a JSON document behind its first line.
+ * Locators, tests and templates: any text either parses or says why not, and what parses can be
+ * evaluated. The input is a text, and a JSON document behind its first line.
  */
 #include <assert.h>
 #include <string.h>
@@ -9,8 +9,38 @@
 #include "fuzz.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/err.h"
+#include "reconciled/core/condition.h"
 #include "reconciled/core/locator.h"
 #include "reconciled/core/reading.h"
+
+static bool
+holds(const struct scene *scene, const struct located *found, enum test_kind kind, const char *text)
+{
+	struct test test = { .kind = kind, .operand = { .text = text } };
+	struct test opposite = { .kind = TEST_NOT, .children = &test, .count = 1 };
+	bool result = test_holds(scene, found, &test);
+
+	assert(test_holds(scene, found, &opposite) != result);
+	return result;
+}
+
+/* Tests with one operand, and what follows from one for another. */
+static void
+try_tests(const struct scene *scene, const struct located *found, const char *text)
+{
+	bool is = holds(scene, found, TEST_IS, text);
+	bool greater = holds(scene, found, TEST_GT, text),
+	     less = holds(scene, found, TEST_LT, text);
+	bool present = holds(scene, found, TEST_PRESENT, NULL);
+
+	assert(holds(scene, found, TEST_ABSENT, NULL) != present);
+	assert(!is || present);
+	assert(!is || holds(scene, found, TEST_PREFIX, text));
+	assert(!greater || holds(scene, found, TEST_GE, text));
+	assert(!less || holds(scene, found, TEST_LE, text));
+	assert(!greater || !less || found->count > 1);
+	(void)holds(scene, found, TEST_NULL, NULL);
+}
 
 static void
 try_locator(const struct scene *scene, const char *text)
@@ -29,6 +59,8 @@ try_locator(const struct scene *scene, const char *text)
 	assert(found.count == 0 || found.reached);
 	for (size_t i = 0; i < found.count; i++)
 		assert(found.values[i] != NULL);
+	try_tests(scene, &found, "1");
+	try_tests(scene, &found, text);
 }
 
 static void
