@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "listing.h"
+#include "reading_rules.h"
 #include "reconciled/base/arena.h"
 
 enum { SEEN_MAX = 5, SEEN_BYTES = 64, ITEMS_MAX = 5, RULES_MAX = 128 };
@@ -144,16 +145,6 @@ numbered(struct arena *arena, const char *name, const struct conditions *conditi
 	return conditions->count > 1 ? arena_printf(arena, "%s[%zu]", name, i) : name;
 }
 
-static bool
-reads_body(const struct condition *condition)
-{
-	for (size_t i = 0; i < condition->count; i++)
-		if (condition->rows[i].locator.root == LOCATE_ITEM ||
-		    condition->rows[i].locator.root == LOCATE_BODY)
-			return true;
-	return false;
-}
-
 /* Tries them in order, up to the first that holds. Some need a body that can be read. */
 static bool
 add_conditions(struct explaining *e, const char *name, const struct scene *scene,
@@ -164,7 +155,8 @@ add_conditions(struct explaining *e, const char *name, const struct scene *scene
 		struct explained_rule *rule =
 			add_condition(e, numbered(e->arena, name, conditions, i), scene, condition);
 
-		if (needs_body && scene->response->parsed == NULL && reads_body(condition)) {
+		if (needs_body && scene->response->parsed == NULL &&
+		    condition_reads_body(condition)) {
 			rule->held = false;
 			rule->note = "the body cannot be read";
 		}
@@ -244,13 +236,6 @@ add_list(struct explaining *e, const struct scene *scene, const struct reading *
 		add_covers(e, scene, reading);
 }
 
-/* Status codes that no rule can make evidence. */
-static bool
-is_barred(int status)
-{
-	return status == 408 || status == 425 || status == 429 || status >= 500;
-}
-
 static const char *
 why_untried(const struct explaining *e, const struct reading *reading)
 {
@@ -259,22 +244,11 @@ why_untried(const struct explaining *e, const struct reading *reading)
 	if (response->fault != REASON_COUNT)
 		return arena_printf(e->arena, "no answer (%s), so no rule is tried",
 				    reason_name(response->fault));
-	if (is_barred(response->status))
+	if (reading_barred(response->status) != REASON_COUNT)
 		return arena_printf(e->arena, "status %d is never evidence, so no rule is tried",
 				    response->status);
 	return NULL;
 }
-
-static const struct {
-	const char *name;
-	size_t offset;
-} kinds[] = {
-	{ "gone", offsetof(struct probe, gone) },
-	{ "several", offsetof(struct probe, several) },
-	{ "unfinished", offsetof(struct probe, unfinished) },
-	{ "absent", offsetof(struct probe, absent) },
-	{ "found", offsetof(struct probe, found) },
-};
 
 static void
 add_reading_rules(struct explaining *e, const struct scene *scene, const struct reading *reading)
@@ -282,12 +256,13 @@ add_reading_rules(struct explaining *e, const struct scene *scene, const struct 
 	if (add_conditions(e, "throttled", scene, &e->target->throttled, false) ||
 	    add_conditions(e, "broken", scene, &e->target->broken, false))
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		const void *at = (const char *)reading->probe + kinds[i].offset;
+	for (size_t i = 0; i < ARRAY_LEN(reading_rules); i++) {
+		const struct reading_rule *rule = &reading_rules[i];
+		const void *at = (const char *)reading->probe + rule->offset;
 
-		if (!add_conditions(e, kinds[i].name, scene, at, true))
+		if (!add_conditions(e, reading_kind_name(rule->kind), scene, at, true))
 			continue;
-		if (strcmp(kinds[i].name, "found") == 0 && scene->response->parsed)
+		if (rule->kind == READING_FOUND && scene->response->parsed)
 			add_list(e, scene, reading);
 		return;
 	}

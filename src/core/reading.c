@@ -10,15 +10,12 @@
 #include "earned.h"
 #include "listing.h"
 #include "paging.h"
+#include "reading_rules.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/hash.h"
 #include "reconciled/core/time.h"
 
-/* Order of the rules: an answer that says "gone" may also look like "absent" or "found". */
-static const struct {
-	size_t offset;
-	enum reading_kind kind;
-} rules_in_order[] = {
+const struct reading_rule reading_rules[READING_RULES] = {
 	{ offsetof(struct probe, gone), READING_GONE },
 	{ offsetof(struct probe, several), READING_SEVERAL },
 	{ offsetof(struct probe, unfinished), READING_UNFINISHED },
@@ -57,9 +54,8 @@ set_no_evidence(struct reading *reading, enum reason reason)
 	reading->skipped_count = 0;
 }
 
-/* Codes that say nothing about the effect, whatever the body claims. */
-static enum reason
-reason_of_status(int status)
+enum reason
+reading_barred(int status)
 {
 	if (status == 429 || status == 503)
 		return REASON_THROTTLED;
@@ -99,8 +95,8 @@ reason_of_unrecognised(int status, enum reason body)
 	return body != REASON_COUNT ? body : REASON_UNRECOGNISED;
 }
 
-static bool
-looks_into_body(const struct condition *condition)
+bool
+condition_reads_body(const struct condition *condition)
 {
 	for (size_t i = 0; i < condition->count; i++) {
 		enum locator_root root = condition->rows[i].locator.root;
@@ -121,7 +117,7 @@ rule_holds(const struct scene *scene, const struct conditions *conditions)
 	for (size_t i = 0; i < conditions->count; i++) {
 		const struct condition *condition = &conditions->any[i];
 
-		if (scene->response->parsed == NULL && looks_into_body(condition))
+		if (scene->response->parsed == NULL && condition_reads_body(condition))
 			continue;
 		if (condition_holds(scene, condition))
 			return true;
@@ -133,11 +129,11 @@ rule_holds(const struct scene *scene, const struct conditions *conditions)
 static bool
 recognise(const struct scene *scene, const struct probe *probe, enum reading_kind *ret_kind)
 {
-	for (size_t i = 0; i < ARRAY_LEN(rules_in_order); i++) {
-		const void *at = (const char *)probe + rules_in_order[i].offset;
+	for (size_t i = 0; i < ARRAY_LEN(reading_rules); i++) {
+		const void *at = (const char *)probe + reading_rules[i].offset;
 
 		if (rule_holds(scene, at)) {
-			*ret_kind = rules_in_order[i].kind;
+			*ret_kind = reading_rules[i].kind;
 			return true;
 		}
 	}
@@ -337,8 +333,8 @@ reading_judge(struct arena *arena, const struct answer *answer)
 	};
 	if (last->response->fault != REASON_COUNT)
 		set_no_evidence(reading, last->response->fault);
-	else if (reason_of_status(last->response->status) != REASON_COUNT)
-		set_no_evidence(reading, reason_of_status(last->response->status));
+	else if (reading_barred(last->response->status) != REASON_COUNT)
+		set_no_evidence(reading, reading_barred(last->response->status));
 	else
 		judge_page(answer, &scene, reading);
 	return reading;

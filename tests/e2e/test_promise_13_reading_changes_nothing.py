@@ -16,7 +16,8 @@ def snapshot(world):
 
 
 @pytest.mark.parametrize("arguments", [["status"], ["list"], ["show", "op-1"], ["--json", "status"],
-                                       ["--json", "list"], ["--json", "show", "op-1"]],
+                                       ["explain", "op-1"], ["--json", "list"], ["--json", "show", "op-1"],
+                                       ["--json", "explain", "op-1"]],
                          ids=" ".join)
 def test_looking_writes_nothing(world, crm, arguments):
     world.policy()
