@@ -3,21 +3,18 @@
  * A run is reused after its callback returned; the slot is free before, so that the callback may
  * start the next one. While a question waits for its retry it has no slot: others are asked
  * meanwhile, and it goes first when its time has come. Between two pages it goes first at once, so
- * that its slot is its own as long as the rate lets it. A batch waits a moment for more operations
- * before it is sent, and as long as it has to wait for its slot.
+ * that its slot is its own as long as the rate lets it.
  */
 #include "asking.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#include "batch.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/clock.h"
 #include "reconciled/base/xalloc.h"
 #include "target.h"
-
-/* A moment in which the rows that are at hand, and those that come next, are started. */
-#define GATHER_US (2 * MILLISECOND)
 
 static void on_page(void *owner, enum http_outcome outcome);
 
@@ -50,8 +47,8 @@ ask(struct asking *asking)
 	http_start(target->peer, &asking->query);
 }
 
-static void
-hold(struct asking *asking, int64_t delay_us)
+void
+asking_hold(struct asking *asking, int64_t delay_us)
 {
 	asking->is_held = true;
 	asking->held_us = clock_monotonic_us();
@@ -255,7 +252,7 @@ turn_page(struct asking *asking, const struct page *page)
 					    .link = keep_text(asking, page->link) };
 	asking->past.asked = 0;
 	asking->answered = false;
-	hold(asking, 0);
+	asking_hold(asking, 0);
 }
 
 static void
@@ -273,7 +270,7 @@ conclude(struct asking *asking, const struct reading *reading)
 	if (delay_us == RETRY_NOT)
 		deliver(asking);
 	else
-		hold(asking, delay_us);
+		asking_hold(asking, delay_us);
 }
 
 static void
@@ -292,7 +289,7 @@ static void
 ask_again(struct asking *asking)
 {
 	gate_give(&asking->target->gate, asking->ticket);
-	hold(asking, 0);
+	asking_hold(asking, 0);
 }
 
 static void
@@ -318,20 +315,6 @@ on_page(void *owner, enum http_outcome outcome)
 	target_step(target);
 }
 
-bool
-asking_is_open(const struct asking *asking)
-{
-	return asking->is_held && asking->shared != NULL && asking->past.asked == 0 &&
-	       asking->query.page.index == 0 && !asking->query.login_renewed &&
-	       asking->runs_count < (size_t)asking->query.probe->batch_max;
-}
-
-bool
-asking_wants_slot(const struct asking *asking, int64_t now_us)
-{
-	return asking->due_us <= now_us || asking_is_open(asking);
-}
-
 static struct asking *
 take_idle(struct probe_target *target)
 {
@@ -354,8 +337,8 @@ take_idle_run(struct probe_target *target)
 	return run;
 }
 
-static struct asking *
-asking_create(struct probe_target *target, const struct probe_question *question, bool batch)
+struct asking *
+asking_begin(struct probe_target *target, const struct probe_question *question, bool batch)
 {
 	struct asking *asking = take_idle(target);
 	struct arena *shared = batch ? arena_create() : NULL;
@@ -370,8 +353,8 @@ asking_create(struct probe_target *target, const struct probe_question *question
 	return asking;
 }
 
-static void
-add_run(struct asking *asking, struct probe_run *run)
+void
+asking_add(struct asking *asking, struct probe_run *run)
 {
 	run->asking = asking;
 	TAILQ_INSERT_TAIL(&asking->runs, run, link);
@@ -390,46 +373,8 @@ start_alone(struct asking *asking)
 		ask(asking);
 		return;
 	}
-	hold(asking, 1);
+	asking_hold(asking, 1);
 	target_alarm(target, asking->due_us, asking->held_us);
-}
-
-static struct asking *
-open_batch(struct probe_target *target, const struct probe *probe)
-{
-	struct asking *asking;
-
-	TAILQ_FOREACH(asking, &target->held, link)
-	if (asking->query.probe == probe && asking_is_open(asking))
-		return asking;
-	return NULL;
-}
-
-/* Full, it waits for nothing but its turn. */
-static void
-close_batch(struct asking *asking)
-{
-	int64_t now_us = clock_monotonic_us();
-
-	if (asking->due_us > now_us)
-		asking->due_us = now_us;
-	target_alarm(asking->target, now_us, now_us);
-}
-
-static void
-start_in_batch(struct probe_target *target, const struct probe_question *question,
-	       struct probe_run *run)
-{
-	struct asking *asking = open_batch(target, question->probe);
-
-	if (asking == NULL) {
-		asking = asking_create(target, question, true);
-		hold(asking, GATHER_US);
-		target_alarm(target, asking->due_us, asking->held_us);
-	}
-	add_run(asking, run);
-	if (!asking_is_open(asking))
-		close_batch(asking);
 }
 
 struct probe_run *
@@ -442,11 +387,11 @@ probe_start(struct probe_target *target, const struct probe_question *question, 
 		.arena = question->arena, .op = question->op, .done = done, .owner = owner
 	};
 	if (question->probe->batch_max > 1) {
-		start_in_batch(target, question, run);
+		batch_start(target, question, run);
 	} else {
-		struct asking *asking = asking_create(target, question, false);
+		struct asking *asking = asking_begin(target, question, false);
 
-		add_run(asking, run);
+		asking_add(asking, run);
 		start_alone(asking);
 	}
 	target->wanted |= target->gate.limits.taken >= target->gate.limits.concurrent;

@@ -47,11 +47,13 @@ struct asking {
 
 TAILQ_HEAD(asking_list, asking);
 
-/* A batch that has not been sent and takes more operations. */
-bool asking_is_open(const struct asking *asking);
+/* batch: with pages of its own that the arenas of all runs hold. Without a run yet. */
+struct asking *asking_begin(struct probe_target *target, const struct probe_question *question,
+			    bool batch);
+void asking_add(struct asking *asking, struct probe_run *run);
 
-/* It will need a slot by itself, now or soon. */
-bool asking_wants_slot(const struct asking *asking, int64_t now_us);
+/* Keeps it back, for so long at least. */
+void asking_hold(struct asking *asking, int64_t delay_us);
 
 /* Sends what is held and may go, and gives up what may not; from the loop. */
 void asking_serve(struct probe_target *target);

@@ -9,6 +9,7 @@
 
 #include <event2/event.h>
 
+#include "batch.h"
 #include "reconciled/base/clock.h"
 #include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
@@ -23,7 +24,7 @@ free_for_new(const struct probe_target *target, int64_t now_us)
 	if (!control_is_settled(&target->control))
 		return 0;
 	TAILQ_FOREACH(asking, &target->held, link)
-	free -= asking_wants_slot(asking, now_us);
+	free -= asking->due_us <= now_us || batch_is_open(asking);
 	return free > 0 ? free : 0;
 }
 
@@ -202,50 +203,16 @@ probe_target_free(struct probe_target *target)
 	return noted(target, free_for_new(target, now_if_needed_us(target)));
 }
 
-/* The most operations that one question of this policy asks about. */
-static int
-most_at_once(const struct policy *policy)
-{
-	int most = 1;
-
-	for (size_t i = 0; i < policy->probes_count; i++)
-		if (policy->probes[i].batch_max > most)
-			most = policy->probes[i].batch_max;
-	return most;
-}
-
-static bool
-asks_with(const struct policy *policy, const struct probe *probe)
-{
-	for (size_t i = 0; i < policy->probes_count; i++)
-		if (&policy->probes[i] == probe)
-			return true;
-	return false;
-}
-
-/* Places in its batches that are not full yet. */
-static int
-open_places(const struct probe_target *target, const struct policy *policy)
-{
-	const struct asking *asking;
-	int places = 0;
-
-	TAILQ_FOREACH(asking, &target->held, link)
-	if (asking_is_open(asking) && asks_with(policy, asking->query.probe))
-		places += asking->query.probe->batch_max - (int)asking->runs_count;
-	return places;
-}
-
 int
 probe_target_room(struct probe_target *target, const struct policy *policy)
 {
-	int most = most_at_once(policy), free;
+	int64_t now_us;
+	int free;
 
 	control_step(&target->control);
-	free = free_for_new(target, now_if_needed_us(target));
-	if (most > 1)
-		free = free * most + open_places(target, policy);
-	return noted(target, free);
+	now_us = now_if_needed_us(target);
+	free = free_for_new(target, now_us);
+	return noted(target, batch_room(target, policy, free, now_us));
 }
 
 void

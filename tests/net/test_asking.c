@@ -3,6 +3,7 @@
  * One reading of several requests, and one request for several readings: pages and batches.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "asking.h"
 #include "reconciled/base/err.h"
@@ -388,6 +389,37 @@ test_room(void)
 	disperse(&crowd);
 }
 
+/* Beside a batch that takes more, who needs a slot of his own and has none keeps others back. */
+static void
+test_room_beside_single(void)
+{
+	struct probe_target_options with = begin_paged("");
+	struct probe probes[2];
+	struct policy policy = { .probes = probes, .probes_count = 2 };
+	struct crowd crowd = { 0 };
+	struct seen seen[3] = { 0 };
+
+	with.concurrent = 2;
+	crowd.target = probe_engine_add(engine, &with);
+	probes[0] = *lists("/slow");
+	probes[1] = *batch_of(10, "/many/207");
+	crowd.probe = &probes[1];
+	start(crowd.target, &probes[0], &seen[0]);
+	tap_int(probe_target_room(crowd.target, &policy), 10, "one slot, ten in it");
+	add_many(&crowd, 1);
+	tap_int(probe_target_room(crowd.target, &policy), 9, "places in the batch");
+	start(crowd.target, &probes[0], &seen[1]);
+	tap_int(probe_target_room(crowd.target, &policy), 9, "also while it has to wait");
+	start(crowd.target, &probes[0], &seen[2]);
+	usleep(10); /* its time has come, the loop did not turn */
+	tap_int(probe_target_room(crowd.target, &policy), 0, "not when others wait too");
+	for (size_t i = 0; i < ARRAY_LEN(seen); i++)
+		turn(base, &seen[i].calls, 1);
+	turn(base, &crowd.calls, 1);
+	tap_int(count_kind(&crowd, READING_FOUND), 1, "all of them are answered");
+	disperse(&crowd);
+}
+
 /* One after the other, in the same turn: the rate counts requests. */
 static void
 test_rate_of_batches(void)
@@ -511,6 +543,7 @@ main(void)
 	test_batch();
 	test_parts();
 	test_room();
+	test_room_beside_single();
 	test_rate_of_batches();
 	test_refused_batch();
 	test_cancelled_in_batch();
