@@ -41,6 +41,15 @@ def write_sources(folder):
         (folder / f"targets.d/{name}.yaml").write_text(text, encoding="utf-8")
 
 
+def write_file(folder, policy, cases):
+    """One file of policy tests, a case on a line."""
+    path = folder / f"{policy['operation_type']}.test.yaml"
+    lines = [f"policy: policies.d/{policy['operation_type']}.yaml", f"target: targets.d/{policy['target']}.yaml", "cases:"]
+    lines += ["- " + json.dumps(case, ensure_ascii=False) for case in cases]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
 def write_tests(folder, count, seed):
     """Files of cases, as even as possible over the policies. Returns {file: [(name, verdict)]}."""
     policies, targets = load_policies(), load_targets()
@@ -50,9 +59,6 @@ def write_tests(folder, count, seed):
         share = count // len(policies) + (n < count % len(policies))
         target = targets[policy["target"]][0]
         made = [make_case(rng, policy, target, f"{policy['operation_type']}-{i}") for i in range(share)]
-        path = folder / f"{policy['operation_type']}.test.yaml"
-        lines = [f"policy: policies.d/{policy['operation_type']}.yaml", f"target: targets.d/{policy['target']}.yaml", "cases:"]
-        lines += ["- " + json.dumps(case, ensure_ascii=False) for case, _ in made]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        path = write_file(folder, policy, [case for case, _ in made])
         expected[path] = [(case["name"], verdict) for case, verdict in made]
     return expected

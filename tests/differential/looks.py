@@ -481,8 +481,11 @@ def make_case(rng, policy, target, name):
     start = read_time("2026-03-01T12:00:00Z")
     sent = op_value(op, "sent_at")
     judge = Judge(policy, target, op, None if sent is MISSING else read_time(sent))
-    verdict = None
-    for at in times(rng, policy):
+    moments = times(rng, policy)
+    later = moments[-1] + rng.choice([1, 600, 86_400, 90 * 86_400]) if rng.random() < 0.15 else None
+    if later:
+        case["now"] = f"{later}s"
+    for at in moments:
         def ask(probe, at=at):
             if rng.random() < 0.02 and case["readings"] and case["readings"][-1]["at"] == f"{at}s":
                 raise Ended
@@ -491,7 +494,8 @@ def make_case(rng, policy, target, name):
             return reading
 
         before = len(case["readings"])
-        verdict = judge.look(start + at, control, ask)
+        now = start + later if later and at == moments[-1] else None
+        verdict = judge.look(start + at, control, ask, now)
         for reading, used in zip(case["readings"][before:], judge.used):
             if "pages" in reading:
                 reading["pages"] = reading["pages"][:max(used, 1)]

@@ -64,11 +64,13 @@ compare(struct arena *arena, const struct comparison *by, const struct value *fo
 	return compare_field(&scene, by).result;
 }
 
-/* Ours may also be hex where the other side may not, so digests are no mirror. */
+/* No mirror: digests, which on our side may be hex as well, and what holds NUL, which ours may not. */
 static void
 try_fields(struct arena *arena, const struct value *a, const struct value *b)
 {
 	const struct policy *policy = build_policy(arena, policy_text);
+	bool plain =
+		strlen(a->first->text) == a->first->len && strlen(b->first->text) == b->first->len;
 
 	for (size_t i = 0; i < policy->compare_count; i++) {
 		const struct comparison *by = &policy->compare[i];
@@ -77,7 +79,7 @@ try_fields(struct arena *arena, const struct value *a, const struct value *b)
 		enum compare_result self = compare(arena, by, a, a);
 
 		assert(self == COMPARED_EQUAL || self == COMPARED_UNREADABLE);
-		assert(by->type == COMPARE_DIGEST || back == mirrored[there]);
+		assert(!plain || by->type == COMPARE_DIGEST || back == mirrored[there]);
 	}
 }
 
