@@ -32,6 +32,7 @@ struct loading {
 	const char *secrets_of; /* of targets only this one's; NULL: of all */
 	bool later_is_known; /* keys for later were already said to be unsupported at a better place
 			      */
+	bool any_file_name;  /* files need not be named like what is in them */
 	struct keeper **keepers;
 };
 

@@ -227,7 +227,8 @@ name_check(struct loading *loading, const struct node *root, const char *key)
 		complain_found(loading, node, "1 to 100 letters, digits, \"_\", \"-\", \".\"");
 		return;
 	}
-	if (strcmp(file, arena_printf(loading->arena, "%s.yaml", node->text)) != 0)
+	if (!loading->any_file_name &&
+	    strcmp(file, arena_printf(loading->arena, "%s.yaml", node->text)) != 0)
 		complain(loading, node,
 			 "found %s in a file named %s, allowed: the name of the file",
 			 found_words(loading, node), file);

@@ -210,6 +210,7 @@ test_file_load(const char *file, struct problems *problems)
 		.arena = loaded->arena,
 		.problems = problems,
 		.file = arena_strdup(loaded->arena, file),
+		.any_file_name = true,
 		.keepers = &loaded->keepers,
 	};
 

@@ -168,6 +168,14 @@ def test_paths_count_from_the_file(folder):
     policy_test("tests/t.yaml", cwd=folder)
 
 
+def test_files_may_have_any_name(folder):
+    """A draft beside the policy that is in use is tested as it is."""
+    (folder / "charge.yaml").rename(folder / "charge-draft.yaml")
+    (folder / "pay.yaml").rename(folder / "pay-sandbox.yaml")
+    case = {"name": "right", "operation": OP, "readings": [listed("20m")], "expect": RIGHT}
+    policy_test(write(folder, case, policy="charge-draft.yaml", target="pay-sandbox.yaml"))
+
+
 # what does not load
 
 
