@@ -137,9 +137,12 @@ decode_scope_word(struct loading *loading, const struct node *node, void *at,
 static const struct shape user_shape = {
 	.kind = SHAPE_SCALAR,
 	.pattern = "^([^:]*$|(credential|file|env):.)",
+	.help = "A name without \":\", or a secret.",
 	.min = 1,
 };
-static const struct shape scope_shape = { .kind = SHAPE_SCALAR, .pattern = "^[a-z0-9-]+$" };
+static const struct shape scope_shape = { .kind = SHAPE_SCALAR,
+					  .pattern = "^[a-z0-9-]+$",
+					  .help = "Lower-case letters, digits, \"-\"." };
 
 static const struct field basic_fields[] = {
 	{ "user", 0, OWN(decode_user), .shape = &user_shape, .required = true,

@@ -171,6 +171,7 @@ decode_zone(struct loading *loading, const struct node *node, void *at, const st
 static const struct shape tolerance_shape = {
 	.kind = SHAPE_NUMBER,
 	.pattern = "^[+-]?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$",
+	.help = "A number that is not negative.",
 };
 static const struct shape operands = { .kind = SHAPE_LIST, .of = &shape_operand, .min = 1 };
 static const struct shape elements = { .kind = SHAPE_LIST, .of = &shape_operand };

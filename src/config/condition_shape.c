@@ -74,6 +74,7 @@ static const struct shape present = { .kind = SHAPE_WORDS, .words = &present_wor
 static const struct shape bound = {
 	.kind = SHAPE_NUMBER,
 	.pattern = "^([+-]?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$|" OP_OPERAND ")",
+	.help = "A number, or a field of the operation.",
 };
 
 #define TEST_WORDS(is_, not_)                                                                      \
@@ -96,6 +97,7 @@ static const struct shape null = { .kind = SHAPE_NULL };
 static const struct shape literal = {
 	.kind = SHAPE_SCALAR,
 	.pattern = "^((?!op\\.)|" OP_OPERAND ")",
+	.help = "A text, or a field of the operation.",
 };
 static const struct shape *const is_either[] = { &null, &literal, NULL };
 static const struct shape is = { .name = "literal", .kind = SHAPE_EITHER, .either = is_either };
@@ -117,6 +119,7 @@ static const struct shape code = {
 	.pattern = "^([1-5][0-9][0-9]$|" OP_OPERAND ")",
 	.min = 100,
 	.max = 599,
+	.help = "A status from 100 to 599.",
 };
 static const struct shape *const code_either[] = { &null, &code, NULL };
 static const struct shape code_is = { .name = "status",

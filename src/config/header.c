@@ -40,7 +40,9 @@ header_name_is_valid(const char *name)
 	return len > 0 && len <= 100 && strspn(name, token) == len;
 }
 
-const struct shape shape_header_name = { .kind = SHAPE_SCALAR, .pattern = HEADER_NAME_PATTERN };
+const struct shape shape_header_name = { .kind = SHAPE_SCALAR,
+					 .pattern = HEADER_NAME_PATTERN,
+					 .help = "The name of a header." };
 
 static bool
 value_is_printable(const char *value)

@@ -80,6 +80,7 @@ decode_flag(struct loading *loading, const struct node *node, void *at, const st
 static const struct shape factor_shape = {
 	.kind = SHAPE_NUMBER,
 	.pattern = "^[0-9]+(\\.[0-9]{1,3})?$",
+	.help = "A factor from 1 to 100, like 2 or 1.5.",
 	.min = 1,
 	.max = 100,
 };

@@ -64,6 +64,8 @@ decode_needs(struct loading *loading, const struct node *node, void *at, const s
 static const struct shape path_shape = {
 	.kind = SHAPE_STRING,
 	.pattern = "^/([\\s\\S]*\\{expected\\.|([^?\\s{}]|\\{<field>([|+-][^{}]*)?\\})*$)",
+	.help = "A path that begins with /, with placeholders of known fields; parameters belong "
+		"to query.",
 };
 
 /* Literals of a path go out as they are written; only placeholders are encoded. */

@@ -116,7 +116,9 @@ pages_decode(struct loading *loading, const struct node *node, void *at, const s
 	}
 }
 
-static const struct shape match_shape = { .kind = SHAPE_STRING, .pattern = "^/" };
+static const struct shape match_shape = { .kind = SHAPE_STRING,
+					  .pattern = "^/",
+					  .help = "A place in the item, like /id." };
 
 static void
 decode_match(struct loading *loading, const struct node *node, void *at, const struct field *field)

@@ -36,6 +36,14 @@ schema_put_text(json_t *schema, const char *keyword, const char *text)
 }
 
 void
+schema_put_pattern(json_t *schema, const char *pattern, const char *message)
+{
+	schema_put_text(schema, "pattern", pattern);
+	if (message)
+		schema_put_text(schema, "patternErrorMessage", message);
+}
+
+void
 schema_put_list(json_t *schema, const char *keyword, json_t *list)
 {
 	if (json_array_size(list) > 0)
@@ -141,11 +149,11 @@ has_default(const struct field *field)
 }
 
 static json_t *
-whole_number(const struct field *field, const char *pattern)
+whole_number(const struct field *field, const char *pattern, const char *message)
 {
 	json_t *schema = schema_typed_or_text("integer");
 
-	schema_put_text(schema, "pattern", pattern);
+	schema_put_pattern(schema, pattern, message);
 	schema_put(schema, "minimum", json_integer(field->min));
 	schema_put(schema, "maximum", json_integer(field->max));
 	if (has_default(field))
@@ -156,13 +164,13 @@ whole_number(const struct field *field, const char *pattern)
 static json_t *
 count_field(const struct field *field)
 {
-	return whole_number(field, "^[0-9]+$");
+	return whole_number(field, "^[0-9]+$", "A whole number.");
 }
 
 static json_t *
 bytes_field(const struct field *field)
 {
-	return whole_number(field, "^[0-9]+(KiB|MiB)?$");
+	return whole_number(field, "^[0-9]+(KiB|MiB)?$", "Bytes like 4096, 64KiB, 1MiB.");
 }
 
 static json_t *
@@ -170,7 +178,7 @@ percent_field(const struct field *field)
 {
 	json_t *schema = schema_typed("string");
 
-	schema_put_text(schema, "pattern", "^0*(100|[0-9]{1,2})%$");
+	schema_put_pattern(schema, "^0*(100|[0-9]{1,2})%$", "From 0% to 100%.");
 	if (has_default(field))
 		schema_put(schema, "default", json_sprintf("%d%%", (int)field->preset));
 	return schema;
@@ -182,8 +190,9 @@ duration_field(const struct field *field)
 	json_t *schema = schema_typed("string");
 	char text[DURATION_TEXT_MAX];
 
-	schema_put_text(schema, "pattern",
-			field->milliseconds ? "^[0-9]+(ms|s|m|h|d)$" : "^[0-9]+[smhd]$");
+	schema_put_pattern(schema, field->milliseconds ? "^[0-9]+(ms|s|m|h|d)$" : "^[0-9]+[smhd]$",
+			   field->milliseconds ? "A duration like 200ms, 3s, 5m."
+					       : "A duration like 90s, 15m, 24h, 30d.");
 	if (has_default(field)) {
 		duration_format(field->preset, text);
 		schema_put_text(schema, "default", text);

@@ -44,19 +44,19 @@ expanded(const char *pattern)
 }
 
 static void
-put_pattern(json_t *schema, const char *pattern)
+put_pattern(json_t *schema, const struct shape *shape)
 {
-	char *text = pattern ? expanded(pattern) : NULL;
+	char *text = shape->pattern ? expanded(shape->pattern) : NULL;
 
 	if (text)
-		schema_put_text(schema, "pattern", text);
+		schema_put_pattern(schema, text, shape->help);
 	free(text);
 }
 
 static json_t *
 text_shape(const struct shape *shape, json_t *schema)
 {
-	put_pattern(schema, shape->pattern);
+	put_pattern(schema, shape);
 	put_limits(schema, shape, "minLength", "maxLength");
 	return schema;
 }
@@ -66,7 +66,7 @@ number_shape(const struct shape *shape)
 {
 	json_t *schema = schema_typed_or_text("number");
 
-	put_pattern(schema, shape->pattern);
+	put_pattern(schema, shape);
 	put_limits(schema, shape, "minimum", "maximum");
 	return schema;
 }

@@ -37,4 +37,6 @@ json_t *schema_plain_twin(const char *word);
 /* Each takes what it puts; put_list leaves out what is empty. */
 void schema_put(json_t *schema, const char *keyword, json_t *value);
 void schema_put_text(json_t *schema, const char *keyword, const char *text);
+/* What an editor says instead of the pattern is not in the standard; NULL: nothing. */
+void schema_put_pattern(json_t *schema, const char *pattern, const char *message);
 void schema_put_list(json_t *schema, const char *keyword, json_t *list);

@@ -66,6 +66,7 @@ TABLE(log_table, log_fields);
 static const struct shape listen_shape = {
 	.kind = SHAPE_STRING,
 	.pattern = "^($|unix:/|.+:[0-9]{1,5}$)",
+	.help = "An address like 127.0.0.1:9464 or unix:PATH.",
 };
 
 /* Kept for the dump; settle_listen looks into it. */

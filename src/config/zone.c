@@ -22,6 +22,7 @@ enum { NAME_BYTES_MAX = 64 };
 const struct shape shape_zone = {
 	.kind = SHAPE_STRING,
 	.pattern = "^[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*)*$",
+	.help = "A time zone like Europe/Berlin.",
 };
 
 /* Words that begin with a capital letter, with slashes between them: no way out of the folder. */

@@ -129,11 +129,13 @@ static const struct {
 	  "whatever "
 	  "the policies say.\"}" },
 	{ 0, "batch",
-	  "{\"type\":[\"integer\",\"string\"],\"pattern\":\"^[0-9]+$\",\"minimum\":1,\"maximum\":"
+	  "{\"type\":[\"integer\",\"string\"],\"pattern\":\"^[0-9]+$\",\"patternErrorMessage\":\"A "
+	  "whole number.\",\"minimum\":1,\"maximum\":"
 	  "5000,"
 	  "\"default\":500,\"description\":\"Most operations fetched and recorded at once.\"}" },
 	{ 0, "max_verdict_age",
-	  "{\"type\":\"string\",\"pattern\":\"^[0-9]+[smhd]$\",\"default\":\"5s\",\"description\":"
+	  "{\"type\":\"string\",\"pattern\":\"^[0-9]+[smhd]$\",\"patternErrorMessage\":\"A "
+	  "duration like 90s, 15m, 24h, 30d.\",\"default\":\"5s\",\"description\":"
 	  "\"Older answers start no correction. From 1s to 5m.\"}" },
 	{ 0, "evidence_hash_key",
 	  "{\"allOf\":[{\"$ref\":\"#/definitions/secret\"}],\"description\":\"A secret of 32 bytes "
@@ -144,10 +146,12 @@ static const struct {
 	  "\"description\":"
 	  "\"How much is logged.\"}" },
 	{ 1, "timeout.connect",
-	  "{\"type\":\"string\",\"pattern\":\"^[0-9]+(ms|s|m|h|d)$\",\"default\":\"3s\","
+	  "{\"type\":\"string\",\"pattern\":\"^[0-9]+(ms|s|m|h|d)$\",\"patternErrorMessage\":\"A "
+	  "duration like 200ms, 3s, 5m.\",\"default\":\"3s\","
 	  "\"description\":\"Longest wait for a connection. From 10ms to 5m.\"}" },
 	{ 1, "max_body",
-	  "{\"type\":[\"integer\",\"string\"],\"pattern\":\"^[0-9]+(KiB|MiB)?$\",\"minimum\":1024,"
+	  "{\"type\":[\"integer\",\"string\"],\"pattern\":\"^[0-9]+(KiB|MiB)?$\","
+	  "\"patternErrorMessage\":\"Bytes like 4096, 64KiB, 1MiB.\",\"minimum\":1024,"
 	  "\"maximum\":67108864,\"default\":1048576,\"description\":\"Most bytes of an answer, "
 	  "decoded.\"}" },
 	{ 1, "tls.min",
@@ -160,10 +164,12 @@ static const struct {
 	  "its "
 	  "verdicts are acted upon.\"}" },
 	{ 2, "guard.share",
-	  "{\"type\":\"string\",\"pattern\":\"^0*(100|[0-9]{1,2})%$\",\"default\":\"50%\","
+	  "{\"type\":\"string\",\"pattern\":\"^0*(100|[0-9]{1,2})%$\",\"patternErrorMessage\":"
+	  "\"From 0% to 100%.\",\"default\":\"50%\","
 	  "\"description\":\"Most missing and divergent ones among its verdicts.\"}" },
 	{ 2, "recheck.factor",
 	  "{\"type\":[\"number\",\"string\"],\"pattern\":\"^[0-9]+(\\\\.[0-9]{1,3})?$\","
+	  "\"patternErrorMessage\":\"A factor from 1 to 100, like 2 or 1.5.\","
 	  "\"minimum\":1,"
 	  "\"maximum\":100,\"description\":\"How the pauses grow.\"}" },
 	{ 2, "actions.correct",
