@@ -17,7 +17,7 @@
 #include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
-#include "reconciled/daemon/targets.h"
+#include "reconciled/wiring/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/check.h"

@@ -19,7 +19,7 @@
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/once.h"
-#include "reconciled/daemon/targets.h"
+#include "reconciled/wiring/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"

@@ -10,7 +10,7 @@
 #include "reconciled/base/secret.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
-#include "reconciled/daemon/targets.h"
+#include "reconciled/wiring/targets.h"
 #include "reconciled/probe/engine.h"
 
 struct targets {
