@@ -363,7 +363,7 @@ class Judge:
         """One look, judged at `now`. ask(probe) gives the written answer, or raises Ended."""
         self.now = at if now is None else max(at, now)
         self.at, self.control_lost = at, self.has_control and control == "absent"
-        self.kept, self.run, self.used = self.run, Run(), []
+        self.kept, self.run, self.used, self.ended = self.run, Run(), [], False
         verdict = self.judge(ask)
         if verdict.cls == "inconclusive":
             verdict = self.no_verdict(verdict)
@@ -373,7 +373,7 @@ class Judge:
         kept = self.kept
         counts = verdict.reason not in AWAY and not self.control_lost
         self.run = Run(kept.kind, kept.looks, kept.first, kept.inconclusive + counts)
-        if self.run.inconclusive >= self.give_up and not self.control_lost:
+        if self.run.inconclusive >= self.give_up and not self.control_lost and not self.ended:
             return Verdict("ambiguous", "give_up", "give_up")
         return verdict
 
@@ -400,7 +400,12 @@ class Judge:
         return self.absent()
 
     def read(self, probe, op, ask):
-        reading = read(self.target, probe, op, ask(probe), self.sent)
+        try:
+            answer = ask(probe)
+        except Ended:
+            self.ended = True
+            raise
+        reading = read(self.target, probe, op, answer, self.sent)
         self.used.append(reading.used)
         return reading
 

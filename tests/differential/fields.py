@@ -181,12 +181,20 @@ def boolean(text):
     return WORDS[text]
 
 
+def folded(text, by):
+    """What is nothing but white space is empty where white space does not count."""
+    text = fold(text, folds(by.get("fold")))
+    if text == "":
+        raise Unreadable
+    return text
+
+
 def reader(scene, by, ours):
     """text → what is compared."""
     kind = by.get("type", "text")
     encoding = by.get("encoding", "hex")
     return {
-        "text": lambda t: fold(t, folds(by.get("fold"))),
+        "text": lambda t: folded(t, by),
         "number": need_number,
         "money": need_number if ours else lambda t: found_money(scene, by, t),
         "time": lambda t: read_time(t, by.get("zone")),

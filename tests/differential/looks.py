@@ -9,7 +9,7 @@ import copy
 import json
 
 from evaluator import Ended, Judge, op_value, operation_of
-from fields import duration, read_time
+from fields import Unreadable, duration, read_time, version
 from tree import MISSING, render, split_pointer
 
 FAULTS = ["timeout", "refused", "dns", "tls", "truncated"]
@@ -83,6 +83,7 @@ class Maker:
         self.wild = rng.choice([0, 0, 0.05, 0.2])
         self.kinds = None   # of answers, mostly
         self.until = ""     # how far the data reach
+        self.side = rng.choice([""] * 6 + ["older", "newer"])   # where versions mostly are
 
     def chance(self, share):
         return self.rng.random() < share
@@ -96,7 +97,7 @@ class Maker:
         rng, op = self.rng, {"operation_id": self.pick(IDS[:2] + ["op_77"])}
         for name in ("idempotency_key", "business_key", "remote_id", "entity_id", "correlation_id", "superseded_by",
                      "entity_type", "version", "scope"):
-            if self.chance(0.95 if name not in ("remote_id", "superseded_by", "correlation_id") else 0.4):
+            if self.chance(0.97 if name not in ("remote_id", "superseded_by", "correlation_id") else 0.4):
                 op[name] = self.pick(UNSAFE + ["b/1"]) if self.chance(0.01) else self.pick(IDS[:4])
         if any("|path}" in probe.get("head", "") for probe in self.policy["probes"]) and self.chance(0.5):
             op["business_key"] = self.pick("b/1", "a/b/c_d", "a//b", "a/../b", "abcd/efgh")
@@ -107,8 +108,8 @@ class Maker:
             op["operation_id"] = self.pick(["a'b", "x" * 180, "op.1", "o#1"])
         if any("batch" in probe for probe in self.policy["probes"]) and self.chance(0.7):
             op["remote_id"] = self.pick(IDS)
-        if self.chance(0.3):
-            op["entity_state"] = self.pick(STATES)
+        if self.chance(0.4):
+            op["entity_state"] = self.pick(STATES + ["cancelled", "deleted", "deleted"])
         if self.chance(0.04):
             op["first_sent_at"] = op["sent_at"] = None
         op["expected"] = self.expected()
@@ -273,6 +274,8 @@ class Maker:
         value = op_value(self.op, wanted[3:]) if wanted.startswith("op.") else wanted
         if not isinstance(value, str):
             return self.spell(self.pick(good))
+        if self.side and by.get("type") == "version" and by.get("order") != "opaque" and self.chance(0.8):
+            return self.spell(self.pick(self.versions(by, good, value) or [value]))
         if by.get("type") == "money":
             return self.money(by, value)
         if by.get("type") == "text" and "fold" in by and self.chance(0.3):
@@ -280,6 +283,14 @@ class Maker:
         if by.get("type") == "digest":
             return self.pick(good)
         return self.spell(value)
+
+    def versions(self, by, pool, value):
+        """Those of the pool that are on the wanted side of a value."""
+        try:
+            ours = version(value, by)
+            return [v for v in pool if (version(v, by) < ours if self.side == "older" else version(v, by) > ours)]
+        except Unreadable:
+            return []
 
     def money(self, by, value):
         """The same amount in the target's unit, often."""
@@ -335,7 +346,7 @@ class Maker:
     def kind(self, probe):
         known = [k for k in ("gone", "several", "unfinished", "absent") if k in probe]
         if self.kinds is None:
-            self.kinds = self.pick([["found"] * 8, ["found", "found", "absent", "absent"], ["absent"] * 6,
+            self.kinds = self.pick([["found"] * 8, ["found", "found", "absent", "absent"], ["absent"] * 6, ["gone", "gone", "found"],
                                     ["found", "gone", "several", "unfinished", "absent", "odd"]])
         kind = self.pick(self.kinds)
         return "odd" if self.chance(0.05) else kind if kind in known + ["found", "odd"] else "found"
@@ -344,7 +355,10 @@ class Maker:
         kind = "found" if count > 1 and not self.chance(0.05) else self.kind(probe)
         answer = {"status": "200", "headers": {}}
         body = self.whole_body(probe, answer, index, count)
-        if kind == "odd":
+        rules = (self.target.get("throttled") or []) + (self.target.get("broken") or [])
+        if rules and self.chance(0.06):
+            body, _ = self.apply(answer, body, MISSING, self.pick(rules))
+        elif kind == "odd":
             answer["status"] = self.pick(STATUSES)
         elif kind in probe:
             rule = probe[kind]
