@@ -9,6 +9,7 @@ from looks import make_case
 from tree import load_yaml
 
 HERE = Path(__file__).parent
+PART = 100  # cases in a file, which may have a mebibyte
 
 
 def documents(name):
@@ -41,13 +42,11 @@ def write_sources(folder):
         (folder / f"targets.d/{name}.yaml").write_text(text, encoding="utf-8")
 
 
-def write_file(folder, policy, cases):
+def write_file(path, policy, cases):
     """One file of policy tests, a case on a line."""
-    path = folder / f"{policy['operation_type']}.test.yaml"
     lines = [f"policy: policies.d/{policy['operation_type']}.yaml", f"target: targets.d/{policy['target']}.yaml", "cases:"]
     lines += ["- " + json.dumps(case, ensure_ascii=False) for case in cases]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
 
 
 def write_tests(folder, count, seed):
@@ -59,6 +58,8 @@ def write_tests(folder, count, seed):
         share = count // len(policies) + (n < count % len(policies))
         target = targets[policy["target"]][0]
         made = [make_case(rng, policy, target, f"{policy['operation_type']}-{i}") for i in range(share)]
-        path = write_file(folder, policy, [case for case, _ in made])
-        expected[path] = [(case["name"], verdict) for case, verdict in made]
+        for part in range(0, share, PART):
+            path = folder / f"{policy['operation_type']}-{part // PART}.test.yaml"
+            write_file(path, policy, [case for case, _ in made[part:part + PART]])
+            expected[path] = [(case["name"], verdict) for case, verdict in made[part:part + PART]]
     return expected

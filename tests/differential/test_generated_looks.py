@@ -32,7 +32,9 @@ def test_kept_cases(tmp_path):
     for name, cases in KEPT.items():
         policy = policies[name]
         wanted = [(c["name"], Verdict(c["expect"]["class"], c["expect"]["reason"], c["expect"]["rule"])) for c in cases]
-        expected[write_file(tmp_path, policy, cases)] = wanted
+        path = tmp_path / f"{name}.test.yaml"
+        write_file(path, policy, cases)
+        expected[path] = wanted
         for case, (_, want) in zip(cases, wanted):
             got, _ = judge_case(policy, targets[policy["target"]][0], case)
             assert (got.cls, got.reason, got.rule) == (want.cls, want.reason, want.rule), case["name"]
