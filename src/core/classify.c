@@ -9,6 +9,20 @@
 #include "judgement.h"
 #include "stale.h"
 
+const char *
+control_state_name(enum control_state control)
+{
+	switch (control) {
+	case CONTROL_NONE:
+		return "none";
+	case CONTROL_FOUND:
+		return "found";
+	case CONTROL_LOST:
+		return "absent";
+	}
+	return "";
+}
+
 static void
 judge_unfinished(struct judgement *of)
 {

@@ -225,20 +225,6 @@ add_clauses(struct writing *w)
 	evidence_json_close_list(&w->json);
 }
 
-static const char *
-method_name(enum http_method method)
-{
-	switch (method) {
-	case METHOD_GET:
-		return "GET";
-	case METHOD_HEAD:
-		return "HEAD";
-	case METHOD_POST:
-		return "POST";
-	}
-	return "";
-}
-
 /* The probe that decided; with several, all that were asked. */
 static void
 add_question(struct writing *w)
@@ -259,7 +245,8 @@ add_question(struct writing *w)
 		evidence_json_member_bool(&w->json, "reread", true);
 	if (reading->request != NULL) {
 		evidence_json_open(&w->json, "request");
-		evidence_json_member(&w->json, "method", method_name(reading->request->method));
+		evidence_json_member(&w->json, "method",
+				     http_method_name(reading->request->method));
 		evidence_json_member(&w->json, "url", reading->request->url_template);
 		evidence_json_close(&w->json);
 	}
@@ -329,20 +316,6 @@ add_response(struct writing *w)
 	return mark;
 }
 
-static const char *
-control_name(enum control_state control)
-{
-	switch (control) {
-	case CONTROL_NONE:
-		return "none";
-	case CONTROL_FOUND:
-		return "found";
-	case CONTROL_LOST:
-		return "absent";
-	}
-	return "";
-}
-
 static void
 add_looks(struct writing *w)
 {
@@ -354,7 +327,7 @@ add_looks(struct writing *w)
 		evidence_json_member(&w->json, "earning", class_name(earned->class));
 	evidence_json_begin_member(&w->json, "since");
 	evidence_json_time(&w->json, earned->since_us);
-	evidence_json_member(&w->json, "control", control_name(w->of->look->control));
+	evidence_json_member(&w->json, "control", control_state_name(w->of->look->control));
 	evidence_json_close(&w->json);
 }
 

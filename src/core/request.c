@@ -17,6 +17,20 @@
 #include "reconciled/core/percent.h"
 #include "template_value.h"
 
+const char *
+http_method_name(enum http_method method)
+{
+	switch (method) {
+	case METHOD_GET:
+		return "GET";
+	case METHOD_HEAD:
+		return "HEAD";
+	case METHOD_POST:
+		return "POST";
+	}
+	return "";
+}
+
 /* One question on its way to a request. */
 struct rendering {
 	const struct probe *probe;

@@ -28,8 +28,3 @@ struct explained {
 
 void explain_print(const struct screen *screen, const struct explained *of);
 void explain_print_json(const struct explained *of);
-
-const char *explain_method(const struct reading *reading);
-
-/* "found", "absent", or "none": of the target's control object. */
-const char *explain_control(const struct explained *of);

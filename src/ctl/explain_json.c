@@ -5,7 +5,6 @@
 #include "explain.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "reconciled/base/clock.h"
 #include "reconciled/base/strbuf.h"
@@ -95,7 +94,7 @@ put_reading(struct strbuf *json, const struct explained_probe *probe)
 
 	for (size_t i = 0; i < reading->pages_count; i++)
 		bytes += reading->pages[i].response->body_len;
-	member(json, "method", explain_method(reading));
+	member(json, "method", http_method_name(reading->probe->method));
 	member(json, "url", reading->request ? reading->request->url_template : NULL);
 	strbuf_printf(json, ",\"pages\":%zu", reading->pages_count);
 	if (response->fault == REASON_COUNT)
@@ -182,7 +181,7 @@ put_earned(struct strbuf *json, const struct explained *of)
 		      (long long)(policy->absence_over_us / SECOND), earned->inconclusive,
 		      policy->give_up);
 	strbuf_puts(json, "\"control\":");
-	view_json_text(json, explain_control(of));
+	view_json_text(json, control_state_name(of->look->control));
 }
 
 void

@@ -5,7 +5,6 @@
  */
 #include "explain.h"
 
-#include <string.h>
 
 #include "evidence_view.h"
 #include "facts.h"
@@ -15,34 +14,6 @@
 #include "screen.h"
 
 enum { INDENT = 2, INNER = 4 };
-
-const char *
-explain_control(const struct explained *of)
-{
-	switch (of->look->control) {
-	case CONTROL_NONE:
-		return "none";
-	case CONTROL_FOUND:
-		return "found";
-	case CONTROL_LOST:
-		return "absent";
-	}
-	return "";
-}
-
-const char *
-explain_method(const struct reading *reading)
-{
-	switch (reading->probe->method) {
-	case METHOD_GET:
-		return "GET";
-	case METHOD_HEAD:
-		return "HEAD";
-	case METHOD_POST:
-		return "POST";
-	}
-	return "";
-}
 
 static void
 heading(const struct screen *screen, const char *text)
@@ -175,7 +146,7 @@ print_probe(const struct screen *screen, const struct explained_probe *probe)
 	screen_field(screen, INDENT, probe->probe->name, TONE_PLAIN, strbuf_text(&words));
 	strbuf_reset(&words);
 	if (probe->reading->request) {
-		strbuf_printf(&words, "%s %s", explain_method(probe->reading),
+		strbuf_printf(&words, "%s %s", http_method_name(probe->reading->probe->method),
 			      probe->reading->request->url_template);
 		screen_field(screen, INNER, "question", TONE_PLAIN, strbuf_text(&words));
 	}
@@ -257,7 +228,7 @@ print_earned(const struct screen *screen, const struct explained *of)
 		fact(screen, "no evidence", strbuf_text(&words));
 	}
 	if (of->look->control != CONTROL_NONE)
-		fact(screen, "control object", explain_control(of));
+		fact(screen, "control object", control_state_name(of->look->control));
 	if (of->decision->due) {
 		char seconds[24];
 

@@ -120,13 +120,10 @@ find_address(const struct http_query *query, struct address *ret_address)
 	return below;
 }
 
-static const struct {
-	enum transfer_method method;
-	const char *name;
-} methods[] = {
-	[METHOD_GET] = { TRANSFER_GET, "GET" },
-	[METHOD_HEAD] = { TRANSFER_HEAD, "HEAD" },
-	[METHOD_POST] = { TRANSFER_POST, "POST" },
+static const enum transfer_method methods[] = {
+	[METHOD_GET] = TRANSFER_GET,
+	[METHOD_HEAD] = TRANSFER_HEAD,
+	[METHOD_POST] = TRANSFER_POST,
 };
 
 static const enum reason reasons[] = {
@@ -273,7 +270,7 @@ sign(struct http_query *query, const struct address *address)
 {
 	const struct request *request = query->request;
 	const struct outgoing out = {
-		.method = methods[request->method].name,
+		.method = http_method_name(request->method),
 		.host = query->peer->origin.host,
 		.path = address->path,
 		.query = address->query,
@@ -294,7 +291,7 @@ send_request(struct http_query *query)
 	struct http_peer *peer = query->peer;
 	const struct request *request = query->request;
 	struct address address = { .url = "" };
-	struct transfer_request sent = { .method = methods[request->method].method,
+	struct transfer_request sent = { .method = methods[request->method],
 					 .body = request->body,
 					 .body_len = request->body_len };
 

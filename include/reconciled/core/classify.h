@@ -14,10 +14,12 @@
 enum { LOOK_READINGS_MAX = 16 };
 
 enum control_state {
-	CONTROL_NONE,
+	CONTROL_NONE, /* the target declares none */
 	CONTROL_FOUND,
-	CONTROL_LOST
-}; /* NONE: the target declares none */
+	CONTROL_LOST,
+};
+
+const char *control_state_name(enum control_state control); /* LOST: "absent" */
 
 /* Everything that was asked about an operation in one go. */
 struct look {

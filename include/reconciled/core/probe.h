@@ -12,6 +12,8 @@
 #include "reconciled/core/value.h"
 
 enum http_method { METHOD_GET, METHOD_HEAD, METHOD_POST };
+const char *http_method_name(enum http_method method); /* "GET" */
+
 enum body_kind { BODY_NONE, BODY_JSON, BODY_FORM, BODY_TEXT };
 
 /* A name and a text with placeholders: query, headers, form. */
