@@ -9,6 +9,7 @@
 #include "implication.h"
 #include "loading.h"
 #include "reconciled/base/attributes.h"
+#include "reconciled/core/reading.h"
 #include "tree.h"
 
 enum { STATUS_MIN = 100, STATUS_MAX = 599 };
@@ -103,13 +104,6 @@ reach_check_rows(struct loading *loading, const struct node *node,
 					  whens[i]);
 }
 
-/* Answers with such a status are no evidence before any rule is asked. */
-static bool
-is_unavailable(int status)
-{
-	return status == 408 || status == 425 || status == 429 || status >= 500;
-}
-
 static bool
 asks_operation(const struct test *test)
 {
@@ -133,7 +127,7 @@ some_status_passes(struct loading *loading, const struct test *test)
 		const struct value *values[] = { &value };
 		struct located located = { .values = values, .count = 1, .reached = true };
 
-		if (!is_unavailable(status) && test_holds(&scene, &located, test))
+		if (reading_barred(status) == REASON_COUNT && test_holds(&scene, &located, test))
 			return true;
 	}
 	return false;

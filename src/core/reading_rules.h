@@ -16,9 +16,6 @@ enum { READING_RULES = 5 };
 
 extern const struct reading_rule reading_rules[READING_RULES];
 
-/* Why an answer with this status is no evidence, whatever its body claims; REASON_COUNT: it may be. */
-enum reason reading_barred(int status);
-
 /* A condition that looks into the body needs one that could be read: of an error page everything
  * that is tested for absence would hold. */
 bool condition_reads_body(const struct condition *condition);

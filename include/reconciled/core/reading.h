@@ -56,6 +56,9 @@ struct reading {
 
 const char *reading_kind_name(enum reading_kind kind);
 
+/* Why an answer with this status is no evidence, whatever its body claims; REASON_COUNT: it may be. */
+enum reason reading_barred(int status);
+
 enum applies { APPLIES, APPLIES_NOT, APPLIES_BAD_REFERENCE };
 
 /*
