@@ -13,7 +13,7 @@
 #include "reading_rules.h"
 #include "reconciled/base/arena.h"
 
-enum { SEEN_MAX = 5, SEEN_BYTES = 64, ITEMS_MAX = 5, RULES_MAX = 128 };
+enum { SEEN_MAX = 5, SEEN_BYTES = 64, ITEMS_MAX = 5 };
 
 struct explaining {
 	struct arena *arena;
@@ -21,7 +21,7 @@ struct explaining {
 	const struct target_rules *target;
 	const struct evidence_of *of;
 	struct explained_rule *rules; /* being collected */
-	size_t rules_count;
+	size_t rules_count, rules_size;
 };
 
 /* Fields of the operation that every view of it shows. */
@@ -116,13 +116,22 @@ explain_rows(const struct explaining *e, const struct scene *scene,
 	return tests;
 }
 
+/* The rule may be written to until the next one is added. */
 static struct explained_rule *
 add_rule(struct explaining *e, const char *name, bool held)
 {
-	struct explained_rule *rule = &e->rules[e->rules_count];
+	struct explained_rule *rule;
 
-	if (e->rules_count + 1 < RULES_MAX)
-		e->rules_count++;
+	if (e->rules_count == e->rules_size) {
+		size_t size = e->rules_size > 0 ? 2 * e->rules_size : 16;
+		struct explained_rule *rules = arena_array(e->arena, struct explained_rule, size);
+
+		for (size_t i = 0; i < e->rules_count; i++)
+			rules[i] = e->rules[i];
+		e->rules = rules;
+		e->rules_size = size;
+	}
+	rule = &e->rules[e->rules_count++];
 	*rule = (struct explained_rule){ .rule = name, .held = held };
 	return rule;
 }
@@ -271,8 +280,8 @@ add_reading_rules(struct explaining *e, const struct scene *scene, const struct 
 static void
 begin_rules(struct explaining *e)
 {
-	e->rules = arena_array(e->arena, struct explained_rule, RULES_MAX);
-	e->rules_count = 0;
+	e->rules = NULL;
+	e->rules_count = e->rules_size = 0;
 }
 
 /* The i-th reading of the look, as it was asked: a second read has other values of the operation. */
