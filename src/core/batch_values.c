@@ -5,26 +5,15 @@
 #include "batch_values.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "reconciled/base/arena.h"
+#include "reconciled/base/hash.h"
 
 struct seen {
 	const char **slots;
 	size_t mask;
 };
-
-/* FNV-1a. */
-static uint32_t
-hash_of(const char *text)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *text != '\0'; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	return hash;
-}
 
 /* Half of the slots stay free, so that each search ends. */
 static struct seen
@@ -41,7 +30,7 @@ seen_create(struct arena *arena, size_t count)
 static bool
 seen_add(struct seen *seen, const char *text)
 {
-	size_t at = hash_of(text) & seen->mask;
+	size_t at = hash_fnv1a(text, strlen(text)) & seen->mask;
 
 	for (; seen->slots[at] != NULL; at = (at + 1) & seen->mask)
 		if (strcmp(seen->slots[at], text) == 0)
