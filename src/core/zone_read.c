@@ -2,6 +2,8 @@
  *
  * Compiled zones (RFC 8536). What they list is taken as it is; what follows by their rule is written
  * out for the 400 years after which the calendar repeats, so that one search serves every year.
+ * libc is not asked: it has one zone for the whole process, and gives a moment for local times that
+ * occur twice or never, which must not be compared.
  */
 #include <string.h>
 
