@@ -17,11 +17,11 @@
 #include "reconciled/base/timer.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
-#include "reconciled/wiring/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/check.h"
 #include "reconciled/store/work.h"
+#include "reconciled/wiring/targets.h"
 
 struct asking {
 	struct ctl *ctl;

@@ -19,12 +19,12 @@
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/once.h"
-#include "reconciled/wiring/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
 #include "reconciled/store/db.h"
 #include "reconciled/store/work.h"
+#include "reconciled/wiring/targets.h"
 
 #include "choice.h"
 #include "guest.h"

@@ -12,12 +12,12 @@
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
 #include "reconciled/daemon/daemon.h"
-#include "reconciled/wiring/targets.h"
 #include "reconciled/net/curl_loop.h"
 #include "reconciled/probe/engine.h"
 #include "reconciled/reconcile/pass.h"
 #include "reconciled/store/instances.h"
 #include "reconciled/web/metrics.h"
+#include "reconciled/wiring/targets.h"
 
 #include "choice.h"
 #include "membership.h"

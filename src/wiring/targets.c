@@ -10,8 +10,8 @@
 #include "reconciled/base/secret.h"
 #include "reconciled/base/xalloc.h"
 #include "reconciled/config/config.h"
-#include "reconciled/wiring/targets.h"
 #include "reconciled/probe/engine.h"
+#include "reconciled/wiring/targets.h"
 
 struct targets {
 	const struct config *config;
