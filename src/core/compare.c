@@ -32,12 +32,6 @@ slice_of(const char *text)
 	return (struct slice){ text, strlen(text) };
 }
 
-static bool
-is_text(const struct comparison *by, struct slice text)
-{
-	return text.len > 0;
-}
-
 /* What folding leaves nothing of is as empty as an empty text. */
 static enum compare_result
 compare_text(const struct pair *pair)
@@ -67,14 +61,6 @@ compare_number(const struct pair *pair)
 	return equal_if(
 		number_is_near(found, expected, pair->by->tolerance) ||
 		(is_lower_bound(pair->by->relation) && number_compare(found, expected) > 0));
-}
-
-static bool
-is_time(const struct comparison *by, struct slice text)
-{
-	struct moment moment;
-
-	return time_read(text.text, text.len, by->zone, &moment);
 }
 
 static enum compare_result
@@ -124,12 +110,12 @@ static const struct {
 	bool (*reads)(const struct comparison *by, struct slice expected);
 	enum compare_result (*compare)(const struct pair *pair); /* NULL: by elements */
 } types[] = {
-	[COMPARE_TEXT] = { "text", is_text, compare_text },
+	[COMPARE_TEXT] = { "text", text_is_readable, compare_text },
 	[COMPARE_NUMBER] = { "number", is_number, compare_number },
 	[COMPARE_MONEY] = { "money", is_number, compare_money },
-	[COMPARE_TIME] = { "time", is_time, compare_time },
-	[COMPARE_SET] = { "set", is_text, NULL },
-	[COMPARE_LIST] = { "list", is_text, NULL },
+	[COMPARE_TIME] = { "time", time_is_readable, compare_time },
+	[COMPARE_SET] = { "set", text_is_readable, NULL },
+	[COMPARE_LIST] = { "list", text_is_readable, NULL },
 	[COMPARE_BOOL] = { "bool", is_bool, compare_bool },
 	[COMPARE_DIGEST] = { "digest", digest_is_expected, compare_digest },
 	[COMPARE_VERSION] = { "version", version_is_readable, compare_version },
@@ -145,38 +131,6 @@ bool
 compare_reads(const struct comparison *comparison, const char *expected)
 {
 	return types[comparison->type].reads(comparison, slice_of(expected));
-}
-
-const struct value *
-find_scalar(const struct scene *scene, const struct locator *locator)
-{
-	struct located found = locator_find(scene, locator);
-	const struct value *value = found.count == 1 ? found.values[0] : NULL;
-
-	if (value == NULL || found.several || !value_is_scalar(value))
-		return NULL;
-	return value;
-}
-
-const char *
-shown_text(struct arena *arena, struct slice text)
-{
-	static const char mark[] = "\xef\xbf\xbd";
-	size_t len = 0;
-	char *shown;
-
-	if (memchr(text.text, '\0', text.len) == NULL)
-		return text.text;
-	shown = arena_alloc(arena, text.len * strlen(mark) + 1);
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.text[i] != '\0') {
-			shown[len++] = text.text[i];
-			continue;
-		}
-		memcpy(shown + len, mark, strlen(mark));
-		len += strlen(mark);
-	}
-	return shown;
 }
 
 /* The expected texts, as they are shown together; NULL if one is missing or empty. */

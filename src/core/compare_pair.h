@@ -32,6 +32,8 @@ const struct value *find_scalar(const struct scene *scene, const struct locator 
 enum compare_result compare_money(const struct pair *pair);
 enum compare_result compare_digest(const struct pair *pair);
 enum compare_result compare_version(const struct pair *pair);
+bool text_is_readable(const struct comparison *by, struct slice text);
+bool time_is_readable(const struct comparison *by, struct slice text);
 bool digest_is_expected(const struct comparison *by, struct slice text);
 bool version_is_readable(const struct comparison *by, struct slice text);
 

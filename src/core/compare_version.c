@@ -38,14 +38,6 @@ is_integer(const struct comparison *by, struct slice text)
 }
 
 static bool
-is_time(const struct comparison *by, struct slice text)
-{
-	struct moment moment;
-
-	return time_read(text.text, text.len, by->zone, &moment);
-}
-
-static bool
 is_dotted(const struct comparison *by, struct slice text)
 {
 	struct slice segment;
@@ -55,12 +47,6 @@ is_dotted(const struct comparison *by, struct slice text)
 			return false;
 	} while (text.len > 0);
 	return true;
-}
-
-static bool
-is_text(const struct comparison *by, struct slice text)
-{
-	return text.len > 0;
 }
 
 static int
@@ -108,9 +94,9 @@ static const struct {
 	int (*order)(const struct pair *pair); /* of readable ones; NULL: there is none */
 } orders[] = {
 	[VERSION_INTEGER] = { is_integer, order_integer },
-	[VERSION_TIME] = { is_time, order_time },
+	[VERSION_TIME] = { time_is_readable, order_time },
 	[VERSION_DOTTED] = { is_dotted, order_dotted },
-	[VERSION_OPAQUE] = { is_text, NULL },
+	[VERSION_OPAQUE] = { text_is_readable, NULL },
 };
 
 bool
