@@ -85,6 +85,16 @@ hash_hex(const unsigned char *bytes, size_t len, char *ret)
 	ret[2 * len] = '\0';
 }
 
+int
+hash_hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
 uint64_t
 hash_fnv1a(const void *data, size_t len)
 {

@@ -9,6 +9,7 @@
 
 #include "compare_pair.h"
 #include "reconciled/base/attributes.h"
+#include "reconciled/base/hash.h"
 
 struct digest {
 	unsigned char bytes[DIGEST_BYTES_MAX];
@@ -28,16 +29,6 @@ digest_bytes(enum digest_algorithm algorithm)
 }
 
 /* The value of a letter, or -1. */
-static int
-hex_value(char letter)
-{
-	if (letter >= '0' && letter <= '9')
-		return letter - '0';
-	if (letter >= 'a' && letter <= 'f')
-		return letter - 'a' + 10;
-	return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
-}
-
 static int
 base64_value(char letter, enum digest_encoding encoding)
 {
@@ -60,7 +51,7 @@ read_hex(const char *text, size_t len, struct digest *ret)
 	if (len % 2 != 0 || len / 2 > DIGEST_BYTES_MAX)
 		return false;
 	for (size_t i = 0; i < len; i += 2) {
-		int high = hex_value(text[i]), low = hex_value(text[i + 1]);
+		int high = hash_hex_value(text[i]), low = hash_hex_value(text[i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;

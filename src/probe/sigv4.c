@@ -42,16 +42,6 @@ is_s3(const struct signing *signing)
 	return strcmp(signing->keys->service, "s3") == 0;
 }
 
-static int
-hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Appends the text without its percent-encoding, encoded as AWS does it. */
 static void
 add_recoded(struct strbuf *out, const char *text, size_t len, bool keep_slashes)
@@ -59,8 +49,8 @@ add_recoded(struct strbuf *out, const char *text, size_t len, bool keep_slashes)
 	CLEANUP(strbuf_finish) struct strbuf plain = { 0 };
 
 	for (size_t i = 0; i < len; i++) {
-		int high = text[i] == '%' && i + 2 < len ? hex_value(text[i + 1]) : -1;
-		int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+		int high = text[i] == '%' && i + 2 < len ? hash_hex_value(text[i + 1]) : -1;
+		int low = high >= 0 ? hash_hex_value(text[i + 2]) : -1;
 
 		if (low < 0) {
 			strbuf_putc(&plain, text[i]);

@@ -22,5 +22,8 @@ void hmac_sha256(struct hmac *hmac, const void *data, size_t len,
 /* Lower-case hex with NUL; ret has room for 2 * len + 1. */
 void hash_hex(const unsigned char *bytes, size_t len, char *ret);
 
+/* The value of a digit in either case; -1: it is none. */
+int hash_hex_value(char digit);
+
 /* FNV-1a: for tables in memory, not against an adversary who can choose all keys. */
 uint64_t hash_fnv1a(const void *data, size_t len);
