@@ -74,16 +74,16 @@ write_evidence(struct explained *of, struct arena *arena, struct hmac *key, stru
 }
 
 static void
-show(struct ctl *ctl, const struct asking *asking, const struct config *config,
+show(struct ctl *ctl, const struct explain_ask *asking, const struct config *config,
      struct explained *of)
 {
-	struct check *check = asking_check(asking);
+	struct check *check = explain_ask_check(asking);
 	struct hmac *key = hmac_create(secret_reveal(config->evidence_hash_key),
 				       secret_len(config->evidence_hash_key));
 	struct strbuf evidence = { 0 };
 
-	of->op = asking_operation(asking);
-	of->now_us = asking_now_us(asking);
+	of->op = explain_ask_operation(asking);
+	of->now_us = explain_ask_now_us(asking);
 	of->look = check_look(check);
 	of->verdict = check_verdict(check);
 	of->decision = check_decision(check);
@@ -101,16 +101,16 @@ static enum ctl_exit
 ask(struct ctl *ctl, const char *id, const struct config *config, struct explained *of)
 {
 	struct err err = { 0 };
-	struct asking *asking;
+	struct explain_ask *asking;
 	bool guarded, done;
 
 	if (!read_guarded(ctl, of->policy->operation_type, &guarded, &err))
 		return ctl_fail(CTL_REFUSED, "%s", err.text);
-	asking = asking_create(ctl, config, of->policy, guarded);
-	done = asking_run(asking, id, &err);
+	asking = explain_ask_create(ctl, config, of->policy, guarded);
+	done = explain_ask_run(asking, id, &err);
 	if (done)
 		show(ctl, asking, config, of);
-	asking_destroy(asking);
+	explain_ask_destroy(asking);
 	return done ? CTL_DONE : ctl_fail(CTL_REFUSED, "%s", err.text);
 }
 

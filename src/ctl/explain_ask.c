@@ -23,7 +23,7 @@
 #include "reconciled/store/work.h"
 #include "reconciled/wiring/targets.h"
 
-struct asking {
+struct explain_ask {
 	struct ctl *ctl;
 	const struct config *config;
 	struct curl_loop *curl;
@@ -44,7 +44,7 @@ struct asking {
 static void
 on_judged(void *owner, struct check *check)
 {
-	struct asking *asking = owner;
+	struct explain_ask *asking = owner;
 
 	asking->judged = true;
 }
@@ -52,16 +52,16 @@ on_judged(void *owner, struct check *check)
 static void
 on_too_late(evutil_socket_t fd, short what, void *owner)
 {
-	struct asking *asking = owner;
+	struct explain_ask *asking = owner;
 
 	asking->too_late = true;
 }
 
-struct asking *
-asking_create(struct ctl *ctl, const struct config *config, const struct policy *policy,
-	      bool guarded)
+struct explain_ask *
+explain_ask_create(struct ctl *ctl, const struct config *config, const struct policy *policy,
+		   bool guarded)
 {
-	struct asking *asking = xcalloc(1, sizeof(*asking));
+	struct explain_ask *asking = xcalloc(1, sizeof(*asking));
 
 	signal(SIGPIPE, SIG_IGN);
 	/* What warnings would say is part of the explanation. */
@@ -79,7 +79,7 @@ asking_create(struct ctl *ctl, const struct config *config, const struct policy 
 }
 
 void
-asking_destroy(struct asking *asking)
+explain_ask_destroy(struct explain_ask *asking)
 {
 	if (!asking)
 		return;
@@ -94,7 +94,7 @@ asking_destroy(struct asking *asking)
 static void
 on_fetched(void *owner, struct due_rows *rows, const struct err *err)
 {
-	struct asking *asking = owner;
+	struct explain_ask *asking = owner;
 	struct check_subject *subject = check_subject(asking->check);
 
 	asking->fetched = true;
@@ -106,7 +106,7 @@ on_fetched(void *owner, struct due_rows *rows, const struct err *err)
 }
 
 static bool
-turn(struct asking *asking, const bool *over)
+turn(struct explain_ask *asking, const bool *over)
 {
 	while (!*over && !asking->too_late && event_base_loop(asking->ctl->base, EVLOOP_ONCE) == 0)
 		continue;
@@ -114,7 +114,7 @@ turn(struct asking *asking, const bool *over)
 }
 
 static bool
-fetch(struct asking *asking, const char *operation_id, struct err *err)
+fetch(struct explain_ask *asking, const char *operation_id, struct err *err)
 {
 	struct check_subject *subject = check_subject(asking->check);
 
@@ -141,7 +141,7 @@ patience_us(const struct target *target)
 
 /* The control object is asked first; behind a gate that is shut nothing can be asked. */
 static bool
-wait_for_turn(struct asking *asking, struct err *err)
+wait_for_turn(struct explain_ask *asking, struct err *err)
 {
 	timer_set(asking->timer, patience_us(asking->target));
 	while (probe_target_free(asking->type.target) == 0 && !asking->too_late)
@@ -156,7 +156,7 @@ wait_for_turn(struct asking *asking, struct err *err)
 }
 
 bool
-asking_run(struct asking *asking, const char *operation_id, struct err *err)
+explain_ask_run(struct explain_ask *asking, const char *operation_id, struct err *err)
 {
 	const struct decide_context context = {
 		.observe = asking->config->observe,
@@ -173,19 +173,19 @@ asking_run(struct asking *asking, const char *operation_id, struct err *err)
 }
 
 struct check *
-asking_check(const struct asking *asking)
+explain_ask_check(const struct explain_ask *asking)
 {
 	return asking->check;
 }
 
 const struct operation *
-asking_operation(const struct asking *asking)
+explain_ask_operation(const struct explain_ask *asking)
 {
 	return &check_subject(asking->check)->op;
 }
 
 int64_t
-asking_now_us(const struct asking *asking)
+explain_ask_now_us(const struct explain_ask *asking)
 {
 	return check_answered_us(asking->check);
 }

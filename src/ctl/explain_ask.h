@@ -10,7 +10,7 @@
 #include "reconciled/base/attributes.h"
 #include "reconciled/core/decide.h"
 
-struct asking;
+struct explain_ask;
 struct check;
 struct config;
 struct ctl;
@@ -18,14 +18,15 @@ struct err;
 struct policy;
 
 /* config has the secrets of the policy's target; both are borrowed. guarded: a guard is tripped. */
-struct asking *asking_create(struct ctl *ctl, const struct config *config,
-			     const struct policy *policy, bool guarded);
-void asking_destroy(struct asking *asking); /* accepts NULL */
+struct explain_ask *explain_ask_create(struct ctl *ctl, const struct config *config,
+				       const struct policy *policy, bool guarded);
+void explain_ask_destroy(struct explain_ask *asking); /* accepts NULL */
 
 /* Reads the operation and asks until the look is over; turns the loop of ctl. */
-bool asking_run(struct asking *asking, const char *operation_id, struct err *err) MUST_CHECK;
+bool explain_ask_run(struct explain_ask *asking, const char *operation_id,
+		     struct err *err) MUST_CHECK;
 
-/* After asking_run: with its verdict and decision, and everything in its arena. */
-struct check *asking_check(const struct asking *asking);
-const struct operation *asking_operation(const struct asking *asking);
-int64_t asking_now_us(const struct asking *asking); /* by the clock of the database */
+/* After explain_ask_run: with its verdict and decision, and everything in its arena. */
+struct check *explain_ask_check(const struct explain_ask *asking);
+const struct operation *explain_ask_operation(const struct explain_ask *asking);
+int64_t explain_ask_now_us(const struct explain_ask *asking); /* by the clock of the database */
