@@ -68,7 +68,7 @@ row_is_dead(struct loading *loading, const struct node *node, const struct condi
 {
 	if (row_is_taken(loading, node, whens, row))
 		return true;
-	if (!pair->first || pair->second_row >= row)
+	if (!pair->first || !pair->second || pair->second_row >= row)
 		return false;
 	complain(loading, child_at(node, row),
 		 "is never reached, one of the rows at line %d, column %d and line %d, column %d "

@@ -135,7 +135,8 @@ was_named(struct arena *arena, const struct answer *answer, const char *text)
 		const struct pages_of of = pages_up_to(arena, answer, i);
 		const char *before = NULL;
 
-		found = follow(&of, &before) == FOLLOW_MORE && strcmp(before, text) == 0;
+		found = follow(&of, &before) == FOLLOW_MORE && before != NULL &&
+			strcmp(before, text) == 0;
 	}
 	arena_release(arena, mark);
 	return found;

@@ -240,9 +240,10 @@ compare(struct play *play)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (parts[i].expected && strcmp(parts[i].expected, parts[i].got) != 0)
+		if (parts[i].expected &&
+		    (!parts[i].got || strcmp(parts[i].expected, parts[i].got) != 0))
 			FAULT(play, "%s: expected %s, got %s", parts[i].what, parts[i].expected,
-			      parts[i].got);
+			      parts[i].got ? parts[i].got : "nothing");
 }
 
 void

@@ -5,7 +5,6 @@
  */
 #include "breaker.h"
 
-#include <limits.h>
 
 /* The pause is longer by up to a tenth. */
 enum { SPREAD = 10 };
@@ -35,7 +34,7 @@ breaker_free(const struct breaker *breaker, int64_t now_us)
 {
 	switch (breaker->state) {
 	case BREAKER_CLOSED:
-		return INT_MAX;
+		return INT32_MAX;
 	case BREAKER_HALF_OPEN:
 		return breaker->trials;
 	case BREAKER_OPEN:
