@@ -5,7 +5,6 @@
  */
 #include "breaker.h"
 
-
 /* The pause is longer by up to a tenth. */
 enum { SPREAD = 10 };
 
