@@ -5,7 +5,6 @@
  */
 #include "explain.h"
 
-
 #include "evidence_view.h"
 #include "facts.h"
 #include "reconciled/base/clock.h"
