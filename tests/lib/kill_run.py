@@ -199,8 +199,18 @@ class Run:
                 moved = time.monotonic()
             elif time.monotonic() - moved > STUCK:
                 self.result.problems.append(f"{now} operations are still open")
+                self.result.problems += self.histories_of_open()
                 return
             left = now
+
+    def histories_of_open(self):
+        """What is known of some that stay open: without it nobody finds out why."""
+        rows = self.db.execute(
+            "SELECT clock_timestamp() AS now, o.*, (SELECT json_agg(to_jsonb(j) ORDER BY j.revision)"
+            " FROM reconcile.journal j WHERE j.operation_id = o.operation_id) AS journal"
+            f" FROM reconcile.operations o WHERE status NOT IN {FINAL}"
+            " AND status <> 'manual_review' ORDER BY operation_id LIMIT 3").fetchall()
+        return [json.dumps(row, default=str) for row in rows]
 
     def stop_all(self):
         """What is judged stands still."""
