@@ -35,7 +35,7 @@ static void
 print_table(const struct screen *screen, const struct decision_row *rows, size_t count)
 {
 	static const struct table_column columns[] = { TABLE_LEFT("RULE"), TABLE_LEFT("CLASS"),
-						       TABLE_LEFT("WHEN"), TABLE_LEFT("ACTION") };
+						       TABLE_WORDS("WHEN"), TABLE_LEFT("ACTION") };
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 
 	for (size_t i = 0; i < count; i++) {

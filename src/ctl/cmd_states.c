@@ -60,8 +60,8 @@ static void
 print_table(const struct screen *screen, const struct lifecycle_arrow *arrows, size_t count)
 {
 	static const struct table_column columns[] = {
-		TABLE_LEFT("FROM"), TABLE_LEFT("TO"),	TABLE_LEFT("WHO"),
-		TABLE_LEFT("ON"),   TABLE_LEFT("WHEN"),
+		TABLE_LEFT("FROM"), TABLE_LEFT("TO"),	 TABLE_LEFT("WHO"),
+		TABLE_LEFT("ON"),   TABLE_WORDS("WHEN"),
 	};
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 

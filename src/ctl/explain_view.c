@@ -228,13 +228,24 @@ print_earned(const struct screen *screen, const struct explained *of)
 	}
 	if (of->look->control != CONTROL_NONE)
 		fact(screen, "control object", control_state_name(of->look->control));
-	if (of->decision->due) {
-		char seconds[24];
+	strbuf_finish(&words);
+}
 
+/* This look was none: the next one comes when it would have come anyway. */
+static void
+print_next(const struct screen *screen, const struct explained *of)
+{
+	const char *due_at = facts_get(of->row, 0, "due_at");
+	struct strbuf words = { 0 };
+	char seconds[24];
+
+	facts_time(&words, due_at);
+	fact(screen, "next look", due_at ? strbuf_text(&words) : "none");
+	if (due_at && of->decision->due) {
 		strbuf_reset(&words);
-		strbuf_puts(&words, "in ");
 		facts_age(&words, decimal_text(of->decision->due_in_us / SECOND, seconds));
-		fact(screen, "next look", strbuf_text(&words));
+		strbuf_puts(&words, " later, if that one sees the same");
+		fact(screen, "and then", strbuf_text(&words));
 	}
 	strbuf_finish(&words);
 }
@@ -255,6 +266,7 @@ explain_print(const struct screen *screen, const struct explained *of)
 	print_verdict(screen, of);
 	print_action(screen, of);
 	print_earned(screen, of);
+	print_next(screen, of);
 	screen_line(screen, TONE_QUIET, "");
 	screen_line(screen, TONE_QUIET, "Nothing was changed.");
 }

@@ -85,7 +85,7 @@ void
 guard_view_print(const struct screen *screen, const struct view *guards)
 {
 	static const struct table_column columns[] = { TABLE_KEEP("GUARD"),
-						       TABLE_LEFT("TRIPPED AT"), TABLE_LEFT("WHY"),
+						       TABLE_LEFT("TRIPPED AT"), TABLE_WORDS("WHY"),
 						       TABLE_LEFT("STATE") };
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 

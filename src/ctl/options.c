@@ -76,7 +76,8 @@ take_one(const struct option_source *source, char **argv, int argc, int *at, str
 	struct option_found found = find(source, name, len);
 
 	if (found.spec == NULL)
-		return err_set(err, ERR_INVALID, "unknown option \"--%.*s\"", (int)len, name);
+		return err_set(err, ERR_INVALID, "unknown option \"--%.*s\" (--help lists them)",
+			       (int)len, name);
 	if (found.spec->argument == NULL && text != NULL)
 		return err_set(err, ERR_INVALID, "option \"--%s\" takes no value",
 			       found.spec->name);
@@ -104,7 +105,8 @@ options_take(const struct option_source *source, char **argv, int *argc, struct 
 			break;
 		}
 		if (argv[at][0] == '-' && argv[at][1] != '-' && argv[at][1] != '\0')
-			return err_set(err, ERR_INVALID, "unknown option \"%s\"", argv[at]);
+			return err_set(err, ERR_INVALID,
+				       "unknown option \"%s\" (--help lists them)", argv[at]);
 		if (strncmp(argv[at], "--", 2) != 0) {
 			if (source->first_only)
 				break;

@@ -51,7 +51,7 @@ static void
 print_paused(const struct screen *screen, const struct view *paused)
 {
 	static const struct table_column columns[] = { TABLE_KEEP("PAUSED"), TABLE_RIGHT("FOR"),
-						       TABLE_LEFT("BY"), TABLE_LEFT("WHY") };
+						       TABLE_LEFT("BY"), TABLE_WORDS("WHY") };
 	struct table *table = table_create(columns, ARRAY_LEN(columns));
 
 	for (size_t r = 0; r < view_rows(paused); r++) {

@@ -98,9 +98,8 @@ screen_line(const struct screen *screen, enum tone tone, const char *text)
 	strbuf_finish(&line);
 }
 
-/* Fills one line with words; returns where the next line begins, NULL at the end. */
-static const char *
-fill_line(const struct screen *screen, struct strbuf *line, const char *at, int room)
+const char *
+screen_fill_line(const struct screen *screen, struct strbuf *line, const char *at, int room)
 {
 	struct strbuf word = { 0 };
 	int used = 0, width;
@@ -153,7 +152,7 @@ screen_field(const struct screen *screen, int indent, const char *heading, enum 
 	for (int lines = 1; text != NULL; lines++) {
 		strbuf_reset(&words);
 		if (lines < FIELD_LINES_MAX) {
-			text = fill_line(screen, &words, text, to.room);
+			text = screen_fill_line(screen, &words, text, to.room);
 		} else {
 			strbuf_puts(&words, text);
 			text = NULL;

@@ -31,6 +31,10 @@ struct screen_cell {
 /* Appends the cleaned text in its tone. */
 void screen_put(const struct screen *screen, struct strbuf *out, const struct screen_cell *cell);
 
+/* Appends the words that fit into room; returns where the next line begins, NULL at the end. */
+const char *screen_fill_line(const struct screen *screen, struct strbuf *line, const char *at,
+			     int room);
+
 /* Prints one cleaned line, cut to the screen's width. */
 void screen_line(const struct screen *screen, enum tone tone, const char *text);
 

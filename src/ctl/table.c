@@ -15,7 +15,7 @@
 #include "screen.h"
 #include "text.h"
 
-enum { GAP = 2, COLUMN_MIN = 6, COLUMN_LEAST = 2 };
+enum { GAP = 2, WORDS_MIN = 12, COLUMN_MIN = 6, COLUMN_LEAST = 2, LINES_MAX = 8, HIDDEN = -1 };
 
 struct table {
 	const struct table_column *columns;
@@ -87,14 +87,43 @@ measure(const struct table *table, bool ascii, int *widths)
 	}
 }
 
-/* The widest column above min, of those to be kept or of the others; or -1. */
+/* What a row takes of the screen. */
 static int
-widest(const struct table *table, const int *widths, bool keep, int min)
+total_width(const struct table *table, const int *widths)
+{
+	int total = -GAP;
+
+	for (size_t c = 0; c < table->columns_count; c++)
+		total += widths[c] == HIDDEN ? 0 : widths[c] + GAP;
+	return total;
+}
+
+static bool
+is_empty(const struct table *table, size_t column)
+{
+	for (size_t i = column; i < table->count; i += table->columns_count)
+		if (table->cells[i][0] != '\0')
+			return false;
+	return true;
+}
+
+/* The first column says what a row is about. */
+static void
+hide_empty(const struct table *table, int *widths)
+{
+	for (size_t c = 1; c < table->columns_count; c++)
+		if (is_empty(table, c))
+			widths[c] = HIDDEN;
+}
+
+/* The widest column above min of those that yield so; or -1. */
+static int
+widest(const struct table *table, const int *widths, enum table_yield yield, int min)
 {
 	int found = -1;
 
 	for (size_t c = 0; c < table->columns_count; c++)
-		if (table->columns[c].keep == keep && widths[c] > min &&
+		if (table->columns[c].yield == yield && widths[c] > min &&
 		    (found < 0 || widths[c] > widths[found]))
 			found = (int)c;
 	return found;
@@ -105,19 +134,16 @@ static void
 shrink(const struct table *table, int *widths, int room)
 {
 	static const struct {
-		bool keep;
+		enum table_yield yield;
 		int min;
-	} rounds[] = { { false, COLUMN_MIN },
-		       { true, COLUMN_MIN },
-		       { false, COLUMN_LEAST },
-		       { true, COLUMN_LEAST } };
-	int total = GAP * ((int)table->columns_count - 1), column;
+	} rounds[] = { { TABLE_IS_BROKEN, WORDS_MIN },	  { TABLE_IS_CUT, COLUMN_MIN },
+		       { TABLE_IS_CUT_LAST, COLUMN_MIN }, { TABLE_IS_BROKEN, COLUMN_LEAST },
+		       { TABLE_IS_CUT, COLUMN_LEAST },	  { TABLE_IS_CUT_LAST, COLUMN_LEAST } };
+	int total = total_width(table, widths), column;
 
-	for (size_t c = 0; c < table->columns_count; c++)
-		total += widths[c];
 	for (size_t r = 0; r < ARRAY_LEN(rounds) && total > room; r++) {
 		while (total > room &&
-		       (column = widest(table, widths, rounds[r].keep, rounds[r].min)) >= 0) {
+		       (column = widest(table, widths, rounds[r].yield, rounds[r].min)) >= 0) {
 			widths[column]--;
 			total--;
 		}
@@ -149,8 +175,8 @@ put_cell(const struct layout *layout, struct strbuf *line, const struct table_co
 }
 
 static void
-print_row(const struct table *table, const struct layout *layout, const char *const *cells,
-	  bool heading)
+print_line(const struct table *table, const struct layout *layout, const char *const *cells,
+	   bool heading)
 {
 	size_t last = table->columns_count - 1;
 	struct strbuf line = { 0 };
@@ -161,13 +187,63 @@ print_row(const struct table *table, const struct layout *layout, const char *co
 					    .text = cells[c],
 					    .width = layout->widths[c] };
 
+		if (layout->widths[c] == HIDDEN)
+			continue;
 		if (c < last && !table->columns[c].right)
 			cell.pad = cell.width;
+		put_spaces(&line, c > 0 ? GAP : 0);
 		put_cell(layout, &line, &table->columns[c], &cell);
-		put_spaces(&line, c < last ? GAP : 0);
 	}
 	fprintf(layout->screen->out, "%s\n", strbuf_text(&line));
 	strbuf_finish(&line);
+}
+
+/* Cells that are broken stand in rest, from where they go on; NULL: nothing is left. */
+static bool
+fill_cells(const struct table *table, const struct layout *layout, const char **rest,
+	   struct strbuf *texts)
+{
+	bool more = false;
+
+	for (size_t c = 0; c < table->columns_count; c++) {
+		strbuf_reset(&texts[c]);
+		if (rest[c] == NULL)
+			continue;
+		if (table->columns[c].yield != TABLE_IS_BROKEN || layout->widths[c] <= 0) {
+			strbuf_puts(&texts[c], rest[c]);
+			rest[c] = NULL;
+			continue;
+		}
+		rest[c] = screen_fill_line(layout->screen, &texts[c], rest[c], layout->widths[c]);
+		more |= rest[c] != NULL;
+	}
+	return more;
+}
+
+/* The last line that a row may have takes what is left, and is cut. */
+static void
+print_row(const struct table *table, const struct layout *layout, char *const *cells)
+{
+	size_t count = table->columns_count;
+	const char **rest = xcalloc(count, sizeof(*rest)), **line = xcalloc(count, sizeof(*line));
+	struct strbuf *texts = xcalloc(count, sizeof(*texts));
+	bool more = true;
+
+	for (size_t c = 0; c < count; c++)
+		rest[c] = cells[c];
+	for (int lines = 1; more; lines++) {
+		more = lines < LINES_MAX && fill_cells(table, layout, rest, texts);
+		for (size_t c = 0; c < count; c++)
+			line[c] = lines < LINES_MAX ? strbuf_text(&texts[c])
+				  : rest[c]	    ? rest[c]
+						    : "";
+		print_line(table, layout, line, false);
+	}
+	for (size_t c = 0; c < count; c++)
+		strbuf_finish(&texts[c]);
+	free(texts);
+	free(line);
+	free(rest);
 }
 
 void
@@ -177,16 +253,18 @@ table_print(const struct table *table, const struct screen *screen, int indent)
 	struct layout layout = { .screen = screen,
 				 .widths = xcalloc(table->columns_count, sizeof(*layout.widths)),
 				 .indent = indent };
+	int room = screen->width - indent;
 
 	measure(table, screen->ascii, layout.widths);
-	if (screen->width != TEXT_WIDTH_ANY)
-		shrink(table, layout.widths, screen->width - indent);
+	if (screen->width != TEXT_WIDTH_ANY && total_width(table, layout.widths) > room) {
+		hide_empty(table, layout.widths);
+		shrink(table, layout.widths, room);
+	}
 	for (size_t c = 0; c < table->columns_count; c++)
 		headings[c] = table->columns[c].heading;
-	print_row(table, &layout, headings, true);
+	print_line(table, &layout, headings, true);
 	for (size_t r = 0; r < table_rows(table); r++)
-		print_row(table, &layout,
-			  (const char *const *)table->cells + r * table->columns_count, false);
+		print_row(table, &layout, table->cells + r * table->columns_count);
 	free(headings);
 	free(layout.widths);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A table on the screen: columns as wide as their contents, the widest ones cut until the rows fit.
+ * A table on the screen: columns as wide as their contents. Where a row does not fit, columns without
+ * anything in them are left out, then texts are broken into lines, then the widest ones are cut.
  */
 #pragma once
 
@@ -9,10 +10,16 @@
 
 struct screen;
 
+enum table_yield {
+	TABLE_IS_CUT,	   /* with the others, the widest first */
+	TABLE_IS_CUT_LAST, /* what people copy */
+	TABLE_IS_BROKEN,   /* into several lines, before anything is cut: texts of words */
+};
+
 struct table_column {
 	const char *heading;
 	bool right; /* numbers */
-	bool keep;  /* cut after all others: what people copy */
+	enum table_yield yield;
 };
 
 #define TABLE_LEFT(text)                                                                           \
@@ -21,7 +28,11 @@ struct table_column {
 	}
 #define TABLE_KEEP(text)                                                                           \
 	{                                                                                          \
-		.heading = (text), .keep = true                                                    \
+		.heading = (text), .yield = TABLE_IS_CUT_LAST                                      \
+	}
+#define TABLE_WORDS(text)                                                                          \
+	{                                                                                          \
+		.heading = (text), .yield = TABLE_IS_BROKEN                                        \
 	}
 #define TABLE_RIGHT(text)                                                                          \
 	{                                                                                          \

@@ -123,8 +123,8 @@ static const struct {
 	char argument[16];
 	const char *message;
 } refused[] = {
-	{ "--colour", "unknown option \"--colour\"" },
-	{ "-t", "unknown option \"-t\"" },
+	{ "--colour", "unknown option \"--colour\" (--help lists them)" },
+	{ "-t", "unknown option \"-t\" (--help lists them)" },
 	{ "--type", "option \"--type\" needs a value: TYPE" },
 	{ "--dot=1", "option \"--dot\" takes no value" },
 	{ "--limit=0", "option \"--limit\": \"0\" is no number from 1 to 10000" },
