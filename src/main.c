@@ -211,6 +211,9 @@ load(const char *file, unsigned parts)
 
 	problems_print(problems, stderr);
 	problems_destroy(problems);
+	if (!config && access(file, F_OK) != 0)
+		fputs("reconciled: the settings are not there (--config FILE names others)\n",
+		      stderr);
 	if (config)
 		log_setup(config->log_level, config->log_format);
 	return config;

@@ -20,7 +20,7 @@ static bool test_decode(struct loading *loading, const struct node *node, struct
 bool
 locator_decode(struct loading *loading, const struct node *node, struct locator *ret_locator)
 {
-	const char *text = text_decode(loading, node, "a locator like /id, status, header.etag");
+	const char *text = text_decode(loading, node, "a place like /id, status, header.etag");
 	struct err err = { 0 };
 
 	if (!text)
@@ -317,7 +317,8 @@ check_status(struct loading *loading, const struct node *node, const struct test
 {
 	if (test->kind == TEST_IS && test->operand.text && !is_status(test->operand.text)) {
 		complain(loading, node,
-			 "\"%.20s\" is no status, allowed: 100 to 599, tests like {ge: 400}",
+			 "\"%.20s\" is no status of HTTP, allowed: 100 to 599, tests like "
+			 "{ge: 400}; a member of the body is written /status",
 			 test->operand.text);
 		return false;
 	}

@@ -62,7 +62,9 @@ file_read(struct loading *loading, const char **ret_bytes, size_t *ret_len)
 	if (fd < 0 || fstat(fd, &status) != 0)
 		return fail(loading, "could not open the file");
 	if (!S_ISREG(status.st_mode)) {
-		problems_add(loading->problems, loading->file, 0, 0, "is no regular file");
+		problems_add(loading->problems, loading->file, 0, 0,
+			     S_ISDIR(status.st_mode) ? "is a folder, allowed: a file"
+						     : "is no regular file");
 		return false;
 	}
 	if (status.st_size > TREE_BYTES_MAX) {

@@ -348,7 +348,9 @@ check_root(struct loading *loading, const struct source *source)
 
 		policy_load(loading, source, &targets, &policy);
 	} else if (node_member(source->root, "cases")) {
-		complain(loading, source->root, "holds policy tests, allowed: a policy, a target");
+		complain(
+			loading, source->root,
+			"holds policy tests, which policy test tries; allowed: a policy, a target");
 	} else if (node_member(source->root, "target") || node_member(source->root, "base")) {
 		target_decode(loading, source->root, &target);
 	} else {

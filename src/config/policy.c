@@ -133,7 +133,7 @@ decode_locators(struct loading *loading, const struct node *node, const struct l
 	size_t count = 0;
 
 	if (node->kind != NODE_LIST) {
-		complain_found(loading, node, "a list of locators");
+		complain_found(loading, node, "a list of places like /id");
 		return;
 	}
 	for (const struct node *child = node->first; child; child = child->next)

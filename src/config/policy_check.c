@@ -274,8 +274,10 @@ check_target(const struct check *check)
 	const struct node *target = node_member(check->root, "target");
 
 	if (target && target->kind == NODE_TEXT && check->facts->known && !check->facts->exists)
-		complain(check->loading, target, "there is no target %s",
-			 found_words(check->loading, target));
+		complain(
+			check->loading, target,
+			"there is no target %s, no file in the folder of the targets has this name",
+			found_words(check->loading, target));
 }
 
 static void

@@ -229,9 +229,8 @@ name_check(struct loading *loading, const struct node *root, const char *key)
 	}
 	if (!loading->any_file_name &&
 	    strcmp(file, arena_printf(loading->arena, "%s.yaml", node->text)) != 0)
-		complain(loading, node,
-			 "found %s in a file named %s, allowed: the name of the file",
-			 found_words(loading, node), file);
+		complain(loading, node, "%s belongs in a file named %s.yaml, this one is %s",
+			 found_words(loading, node), node->text, file);
 }
 
 bool

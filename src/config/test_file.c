@@ -168,6 +168,19 @@ settle_case(struct loading *loading, struct loaded *loaded, size_t i)
 		test->control = CONTROL_NONE;
 }
 
+/* One complaint in place of one for each key. */
+static bool
+is_test_file(struct loading *loading, const struct node *root)
+{
+	bool policy = node_member(root, "operation_type") || node_member(root, "probes");
+
+	if (node_member(root, "cases") || (!policy && !node_member(root, "base")))
+		return true;
+	complain(loading, root, "holds a %s, which policy check checks; allowed: policy tests",
+		 policy ? "policy" : "target");
+	return false;
+}
+
 static void
 load(struct loading *loading, struct loaded *loaded)
 {
@@ -177,7 +190,7 @@ load(struct loading *loading, struct loaded *loaded)
 
 	if (file_read(loading, &bytes, &len))
 		root = tree_read(loading, bytes, len);
-	if (!root)
+	if (!root || !is_test_file(loading, root))
 		return;
 	fields_decode(loading, root, &test_file_table, loaded);
 	if (!loaded->policy || !loaded->target)

@@ -103,7 +103,7 @@ locator_parse(struct arena *arena, const char *text, struct locator *ret_locator
 	}
 	return err_set(
 		err, ERR_INVALID,
-		"\"%.64s\" is no locator; allowed: /pointer, status, header.NAME, body./pointer, "
+		"\"%.64s\" is no place; allowed: /pointer, status, header.NAME, body./pointer, "
 		"op.FIELD, op./expected/name",
 		text);
 }

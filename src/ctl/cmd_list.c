@@ -294,7 +294,7 @@ run(struct ctl *ctl, int argc, char **argv)
 const struct command command_list = {
 	.name = "list",
 	.arguments = "",
-	.help = "operations by type, status, verdict, entity, age",
+	.help = "open operations by type, verdict, entity, age; closed ones by --status",
 	.options = specs,
 	.values = &options,
 	.run = run,

@@ -38,7 +38,7 @@ run(struct ctl *ctl, int argc, char **argv)
 const struct command command_schema = {
 	.name = "schema",
 	.arguments = "config|target|policy|test",
-	.help = "the JSON Schema of such a file, for editors",
+	.help = "its JSON Schema, for editors",
 	.arguments_min = 1,
 	.arguments_max = 1,
 	.run = run,

@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "reconciled/base/clock.h"
@@ -51,6 +52,9 @@ load_config(struct ctl *ctl)
 	if (ctl->config == NULL)
 		problems_print(problems, stderr);
 	problems_destroy(problems);
+	if (ctl->config == NULL && access(ctl->config_file, F_OK) != 0)
+		return ctl_fail(CTL_USAGE,
+				"the settings are not there (--config FILE names others)");
 	return ctl->config ? CTL_DONE : CTL_USAGE;
 }
 

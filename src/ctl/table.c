@@ -137,8 +137,9 @@ shrink(const struct table *table, int *widths, int room)
 		enum table_yield yield;
 		int min;
 	} rounds[] = { { TABLE_IS_BROKEN, WORDS_MIN },	  { TABLE_IS_CUT, COLUMN_MIN },
-		       { TABLE_IS_CUT_LAST, COLUMN_MIN }, { TABLE_IS_BROKEN, COLUMN_LEAST },
-		       { TABLE_IS_CUT, COLUMN_LEAST },	  { TABLE_IS_CUT_LAST, COLUMN_LEAST } };
+		       { TABLE_IS_CUT_LAST, COLUMN_MIN }, { TABLE_IS_BROKEN, COLUMN_MIN },
+		       { TABLE_IS_CUT, COLUMN_LEAST },	  { TABLE_IS_CUT_LAST, COLUMN_LEAST },
+		       { TABLE_IS_BROKEN, COLUMN_LEAST } };
 	int total = total_width(table, widths), column;
 
 	for (size_t r = 0; r < ARRAY_LEN(rounds) && total > room; r++) {

@@ -258,7 +258,24 @@ def test_hostile_arguments_are_not_echoed_as_they_are(world):
         assert run.err and not UNSAFE & set(run.out + run.err)
 
 
+def test_settings_that_are_not_there_are_told_with_the_option_that_names_others():
+    for call in (["reconcilectl", "status"], ["reconciled", "--check-config"]):
+        done = subprocess.run([BUILD / call[0], *call[1:], "--config", "/nonexistent/r.yaml"],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr == (
+            "/nonexistent/r.yaml: could not open the file: No such file or directory\n"
+            f"{call[0]}: the settings are not there (--config FILE names others)\n")
+
+
 # the terminal
+
+
+def test_words_of_the_life_cycle_are_broken_into_lines_and_not_cut(world):
+    text, _ = on_terminal(world, "states", columns=100, NO_COLOR="1")
+    for word in "the request left, its outcome is not known".split() + ["awaiting_confirmation"]:
+        assert word in text
+    assert "…" not in text
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])

@@ -310,3 +310,22 @@ def test_a_hostile_answer_moves_no_cursor(shop, crm):
     crm.answer = lambda request: answer_json({"id": "\x1b[2Jc7", "version": 7, "email": EMAIL, "state": "\u202eopen"})
     text, code = on_terminal(shop, "explain", "a-right", NO_COLOR="1")
     assert code == 0 and "\x1b" not in text and "\u202e" not in text
+
+
+def shown(world, operation_id):
+    """The facts under Verdict as a terminal shows them: name and text."""
+    text, code = on_terminal(world, "explain", operation_id, columns=200, NO_COLOR="1")
+    assert code == 0
+    return {line[2:19].strip(): line[19:].strip() for line in text.split("\nVerdict\n")[1].splitlines()}
+
+
+def test_the_next_look_is_that_of_the_operation_as_this_one_is_not_recorded(shop):
+    policy(shop, confirm=2)
+    due = "UPDATE reconcile.operations SET due_at = %s WHERE operation_id = 'c-absent'"
+    shop.db.execute(due, ["2031-02-03T04:05:06Z"])
+    facts = shown(shop, "c-absent")
+    assert facts["next look"] == "2031-02-03 04:05:06Z"
+    assert facts["and then"].endswith(" later, if that one sees the same")
+    shop.db.execute(due, [None])
+    facts = shown(shop, "c-absent")
+    assert facts["next look"] == "none" and "and then" not in facts

@@ -46,10 +46,9 @@ static const struct policy_case keys[] = {
 	{ "an action that is a boolean elsewhere", SMALLEST "actions: {missing: off}\n",
 	  AT "9:20: missing: found \"off\", allowed: requeue, review, wait\n" },
 	{ "another name than the file's", "operation_type: no\ntarget: crm\n" PROBES COMPARE,
-	  AT "1:17: operation_type: found \"no\" in a file named t.yaml, allowed: the name of the "
-	     "file\n" },
+	  AT "1:17: operation_type: \"no\" belongs in a file named no.yaml, this one is t.yaml\n" },
 	{ "a target that does not exist", "operation_type: t\ntarget: shop\n" PROBES COMPARE,
-	  AT "2:9: target: there is no target \"shop\"\n" },
+	  AT "2:9: target: there is no target \"shop\", no file in the folder of the targets has this name\n" },
 	{ "what comes later, each at its place",
 	  SMALLEST "compensate: {operation_type: x}\ndeliver_to: {target: crm}\n"
 		   "watch: 24h\nverify_confirmed: {after: 1d}\n",
@@ -192,7 +191,7 @@ static const struct policy_case conditions[] = {
 		"''}"),
 	  "" },
 	{ "an unknown locator", FOUND("{code: 404, /a: b}"),
-	  AT "6:14: code: \"code\" is no locator; allowed: /pointer, status, header.NAME, "
+	  AT "6:14: code: \"code\" is no place; allowed: /pointer, status, header.NAME, "
 	     "body./pointer, op.FIELD, op./expected/name\n" },
 	{ "an unknown test", FOUND("{/a: {equals: b}}"),
 	  AT
@@ -209,7 +208,8 @@ static const struct policy_case conditions[] = {
 	{ "an unknown field of the operation", FOUND("{/a: {is: op.versoin}}"),
 	  AT "6:23: is: unknown field \"op.versoin\", the nearest is \"op.version\"\n" },
 	{ "what is no status", FOUND("{status: [4xx, 404], /a: b}"),
-	  AT "6:22: status: \"4xx\" is no status, allowed: 100 to 599, tests like {ge: 400}\n" },
+	  AT "6:22: status: \"4xx\" is no status of HTTP, allowed: 100 to 599, tests like {ge: 400}; a "
+	  "member of the body is written /status\n" },
 	{ "fold alone", FOUND("{/a: {gt: 1, fold: case}}"),
 	  AT "6:26: fold: needs is or prefix beside it\n" },
 	{ "an unknown fold", FOUND("{/a: {is: b, fold: lower}}"),
@@ -464,7 +464,7 @@ static const struct policy_case compares[] = {
 	{ "a sign by half",
 	  COMPARING("{found: /a, type: money, sign: {by: amount, plus: CR}, is: 1}"),
 	  AT "8:37: sign: minus is missing: what stands there when it counts as negative\n" AT
-	     "8:42: by: \"amount\" is no locator; allowed: /pointer, status, header.NAME, "
+	     "8:42: by: \"amount\" is no place; allowed: /pointer, status, header.NAME, "
 	     "body./pointer, op.FIELD, op./expected/name\n" },
 	{ "a sign that says nothing",
 	  COMPARING("{found: /a, type: money, sign: {by: /b, plus: X, minus: X}, is: 1}"),

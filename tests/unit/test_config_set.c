@@ -20,22 +20,33 @@ test_names(void)
 	case_write("policies.d/a.yaml", POLICY("a", "crm"));
 	case_write("policies.d/b.yaml", POLICY("a", "crm"));
 	case_load(CONFIG_ALL,
-		  "policies.d/b.yaml:1:17: operation_type: found \"a\" in a file named b.yaml, "
-		  "allowed: "
-		  "the name of the file\n"
+		  "policies.d/b.yaml:1:17: operation_type: \"a\" belongs in a file named a.yaml, "
+		  "this one is b.yaml\n"
 		  "policies.d/b.yaml:1:17: operation_type: \"a\" has a file already, "
 		  "policies.d/a.yaml:1:17\n",
 		  "one type in two files");
 	case_write("policies.d/b.yaml", POLICY("b", "shop"));
 	case_write("targets.d/shop.yaml", TARGET("crm"));
 	case_load(CONFIG_ALL,
-		  "policies.d/b.yaml:2:9: target: there is no target \"shop\"\n"
-		  "targets.d/shop.yaml:1:9: target: found \"crm\" in a file named shop.yaml, "
-		  "allowed: "
-		  "the name of the file\n"
+		  "policies.d/b.yaml:2:9: target: there is no target \"shop\", "
+		  "no file in the folder of the targets has this name\n"
+		  "targets.d/shop.yaml:1:9: target: \"crm\" belongs in a file named crm.yaml, "
+		  "this one is shop.yaml\n"
 		  "targets.d/shop.yaml:1:9: target: \"crm\" has a file already, "
 		  "targets.d/crm.yaml:1:9\n",
 		  "one target in two files");
+}
+
+/* One problem, not one for each key that the other kind does not have. */
+static void
+test_kinds(void)
+{
+	case_write("policies.d/a.yaml", "policy: b.yaml\ntarget: crm.yaml\ncases: [{name: x}]\n");
+	case_check("policies.d/a.yaml",
+		   "policies.d/a.yaml:1:1: holds policy tests, which policy test tries; allowed: a "
+		   "policy, a target\n",
+		   "policy tests in place of a policy");
+	case_write("policies.d/a.yaml", POLICY("a", "crm"));
 }
 
 /* A faulty target is reported once, at its own place, and not by every policy that names it. */
@@ -139,6 +150,7 @@ main(void)
 {
 	case_begin();
 	test_names();
+	test_kinds();
 	test_all_files();
 	test_other_files();
 	test_digest();

@@ -28,8 +28,8 @@ static const struct {
 	{ "no address", "target: crm\n",
 	  "targets.d/crm.yaml:1:1: base is missing: the URL of the target\n" },
 	{ "another name", "target: shop\nbase: https://a.example\n",
-	  "targets.d/crm.yaml:1:9: target: found \"shop\" in a file named crm.yaml, allowed: the "
-	  "name of the file\n" },
+	  "targets.d/crm.yaml:1:9: target: \"shop\" belongs in a file named shop.yaml, this one is "
+	  "crm.yaml\n" },
 	{ "a name with a slash", "target: a/b\nbase: https://a.example\n",
 	  "targets.d/crm.yaml:1:9: target: found \"a/b\", allowed: 1 to 100 letters, digits, "
 	  "\"_\", "

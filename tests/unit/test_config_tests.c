@@ -75,6 +75,10 @@ static const struct {
 	{ "a policy that is not there", "policy: none.yaml\ntarget: targets.d/shop.yaml\ncases: [{name: a, "
 	  "operation: {}, expect: {class: correct}}]\n",
 	  "none.yaml: could not open the file: No such file or directory\n" },
+	{ "a policy in place of its tests", "operation_type: a\ntarget: crm\nprobes: []\n",
+	  "t.yaml:1:1: holds a policy, which policy check checks; allowed: policy tests\n" },
+	{ "a target in place of tests", "target: crm\nbase: https://a.example\n",
+	  "t.yaml:1:1: holds a target, which policy check checks; allowed: policy tests\n" },
 };
 
 static struct test_file *

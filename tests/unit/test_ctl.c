@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -8,6 +10,8 @@
 #include "reconciled/base/clock.h"
 #include "reconciled/base/err.h"
 #include "reconciled/base/strbuf.h"
+#include "screen.h"
+#include "table.h"
 #include "tap.h"
 #include "text.h"
 
@@ -145,10 +149,96 @@ refusals(void)
 	}
 }
 
+/* Two rows: a name, what nobody has, words. At 0 columns the screen is no terminal. */
+static const struct {
+	int width;
+	const char *name, *want;
+} tables[] = {
+	{ 0, "in a file each row is one line",
+	  "NAME     NONE  WHEN\n"
+	  "requeue        every clause holds\n"
+	  "wait           \n" },
+	{ 33, "what fits is left alone",
+	  "NAME     NONE  WHEN\n"
+	  "requeue        every clause holds\n"
+	  "wait           \n" },
+	{ 32, "else a column without anything goes first",
+	  "NAME     WHEN\n"
+	  "requeue  every clause holds\n"
+	  "wait     \n" },
+	{ 22, "then words are broken into lines",
+	  "NAME     WHEN\n"
+	  "requeue  every clause\n"
+	  "         holds\n"
+	  "wait     \n" },
+	{ 20, "then columns are cut",
+	  "NAME    WHEN\n"
+	  "reque…  every clause\n"
+	  "        holds\n"
+	  "wait    \n" },
+	{ 12, "and broken words are kept whole as long as that goes",
+	  "NAME  WHEN\n"
+	  "req…  every\n"
+	  "      clause\n"
+	  "      holds\n"
+	  "wait  \n" },
+};
+
+static char *
+printed(const struct table *table, int width)
+{
+	char *text = NULL;
+	size_t len = 0;
+	struct screen screen = { .out = open_memstream(&text, &len), .width = width };
+
+	table_print(table, &screen, 0);
+	fclose(screen.out);
+	return text;
+}
+
+static void
+narrow_tables(void)
+{
+	static const struct table_column columns[] = { TABLE_LEFT("NAME"), TABLE_LEFT("NONE"),
+						       TABLE_WORDS("WHEN") };
+	static const char *const cells[] = { "requeue", NULL, "every clause holds", "wait", "", NULL };
+	struct table *table = table_create(columns, ARRAY_LEN(columns));
+
+	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
+		table_add(table, cells[i]);
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		char *text = printed(table, tables[i].width);
+
+		tap_str(text, tables[i].want, tables[i].name);
+		free(text);
+	}
+	table_destroy(table);
+}
+
+/* No more than eight lines for one row. */
+static void
+long_words(void)
+{
+	static const struct table_column columns[] = { TABLE_KEEP("ID"), TABLE_WORDS("WHEN") };
+	struct table *table = table_create(columns, ARRAY_LEN(columns));
+	char *text;
+
+	table_add(table, "a");
+	table_add(table, "b b b b b b b b b b b b b b b b b b");
+	text = printed(table, 7);
+	tap_str(text,
+		"ID  WH…\na   b b\n    b b\n    b b\n    b b\n    b b\n    b b\n    b b\n    b …\n",
+		"the eighth line of a row is cut");
+	free(text);
+	table_destroy(table);
+}
+
 int
 main(void)
 {
 	texts();
+	narrow_tables();
+	long_words();
 	json();
 	options();
 	refusals();

@@ -144,14 +144,14 @@ static const struct {
 	const char *text;
 	const char *says; /* part of the message */
 } refused[] = {
-	{ "", "is no locator" },
-	{ "a", "is no locator" },
-	{ "Status", "is no locator" },
+	{ "", "is no place" },
+	{ "a", "is no place" },
+	{ "Status", "is no place" },
 	{ "statuscode", "allowed: status" },
 	{ "header.", "lacks the name" },
 	{ "header.x y", "no name of a header" },
-	{ "body.", "is no locator" },
-	{ "body.a", "is no locator" },
+	{ "body.", "is no place" },
+	{ "body.a", "is no place" },
 	{ "op.", "unknown field" },
 	{ "op.busines_key", "the nearest is \"op.business_key\"" },
 	{ "op.expected/x", "the nearest is \"op.expected\"" },
