@@ -7,7 +7,7 @@
 # What the programs are built with, and the server they talk to.
 BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libevent-dev
 	libjansson-dev libpq-dev libssl-dev libsystemd-dev libutf8proc-dev libyajl-dev libyaml-dev)
-TEST_PACKAGES=(git iproute2 libfaketime locales nftables openssl pgbouncer procps python3
+TEST_PACKAGES=(git iproute2 libfaketime locales nftables openssl pgbouncer php-cli php-curl php-pgsql procps python3
 	python3-jsonschema python3-psycopg python3-pytest python3-pytest-xdist python3-yaml
 	strace systemd-container tzdata)
 LINT_PACKAGES=(clang clang-format clang-tidy codespell mandoc shellcheck systemd yamllint)
