@@ -12,96 +12,9 @@ import time
 import psycopg
 import pytest
 
-import php_shop
+from php_shop import TOKEN, Sampler, Shop, number
 from ports import free_port
-from simulator import Simulator
 from target import Target, answer_json
-
-TOKEN = "token-that-nobody-may-see"
-PLACED = """
-SELECT * FROM reconcile.request(operation_type => 'place_order', operation_id => %(id)s,
-    scope => 'north', entity_type => 'order', entity_id => %(id)s, idempotency_key => %(id)s,
-    business_key => %(id)s, expected => '{"total": "10.50"}',
-    payload => json_build_object('number', %(id)s::text, 'article', %(article)s::text,
-        'total', '10.50'))"""
-MOVED = """
-SELECT * FROM reconcile.request(operation_type => 'set_address',
-    operation_id => 'address-' || %(id)s || '-' || %(version)s, entity_type => 'order',
-    entity_id => %(id)s, version => %(version)s::text,
-    idempotency_key => 'address-' || %(id)s || '-' || %(version)s, business_key => %(id)s,
-    expected => json_build_object('street', %(street)s::text, 'city', 'Lund'),
-    payload => json_build_object('version', %(version)s::int, 'street', %(street)s::text,
-        'city', 'Lund'))"""
-
-
-def number(i):
-    return f"ord-{i:024x}"
-
-
-class Shop:
-    """The world of a test: the simulated warehouse, the configuration of the example, workers."""
-
-    def __init__(self, world, directory):
-        self.world, self.directory = world, directory
-        self.sim = Simulator(directory, php_shop.simulator_settings(token=TOKEN))
-        (world.directory / "token").write_text(TOKEN)
-        for file in ("policies.d/place_order.yaml", "policies.d/set_address.yaml",
-                     "targets.d/warehouse.yaml"):
-            text = (php_shop.PHP / file).read_text()
-            (world.directory / file).write_text(
-                text.replace("http://127.0.0.1:8091", self.sim.base)
-                .replace("auth: none", f'auth: {{bearer: "file:{world.directory}/token"}}'))
-        world.settings(interval="1s")
-        self.conninfo = world.cluster.conninfo(world.database, "app_login")
-        self.workers = []
-
-    def close(self):
-        for worker in self.workers:
-            worker.close()
-        self.sim.stop()
-
-    def worker(self, name="worker", **more):
-        settings = {"warehouse": self.sim.base, "TIMEOUT": 1, "LEASE": 4,
-                    "WAREHOUSE_TOKEN": TOKEN, **more}
-        self.workers.append(php_shop.Worker(self.conninfo, directory=self.directory, name=name,
-                                            **settings))
-        return self.workers[-1]
-
-    def place(self, i, article="lamp"):
-        self.world.app.execute(PLACED, {"id": number(i), "article": article})
-        return number(i)
-
-    def move(self, i, version, street):
-        """The id of the operation."""
-        return self.world.app.execute(MOVED, {
-            "id": number(i), "version": version, "street": street}).fetchone()["operation_id"]
-
-    def effects(self, operation_id):
-        return [line for line in self.sim.lines("effect") if line["operation_id"] == operation_id]
-
-    def sends(self, operation_id):
-        return [line for line in self.sim.lines("request")
-                if line.get("operation_id") == operation_id and line["purpose"] == "effect"]
-
-    def told(self, operation_id):
-        """Events of the journal, in order."""
-        return [row["event"] for row in self.world.journal(operation_id)]
-
-    def end(self, operation_id, status):
-        """The row of an operation once it has this status."""
-        try:
-            self.world.wait_status(operation_id, status, 60)
-        except AssertionError as failure:
-            raise AssertionError(f"{failure}: {self.world.journal(operation_id)}") from failure
-        return self.world.operation(operation_id)
-
-    def stored(self, collection, i):
-        """What the warehouse really holds."""
-        return self.sim.admin("GET", f"objects/{collection}/{number(i)}")["object"]
-
-    def wait_told(self, operation_id, event):
-        return self.world.wait_for(lambda: event in self.told(operation_id), what=event)
-
 
 @pytest.fixture
 def shop(world, tmp_path):
@@ -406,20 +319,6 @@ def test_the_older_version_arrives_last(shop, world):
     assert (row["reason"], row["superseded_by"]) == ("judged", eighth), row
     assert row["closed_reason"] == "judge[0]"
     assert shop.stored("addresses", 62)["version"] == 8
-
-
-class Sampler:
-    """What the connections of a worker do at every moment at which the target is being called."""
-
-    QUERY = ("SELECT state, xact_start, backend_xid, backend_xmin FROM pg_stat_activity"
-             " WHERE application_name = %s")
-
-    def __init__(self, world, name):
-        self.world, self.name, self.seen = world, name, []
-        self.db = world.cluster.connect(world.database)
-
-    def sample(self):
-        self.seen += self.db.execute(self.QUERY, [self.name]).fetchall()
 
 
 def test_no_transaction_is_open_while_the_target_is_called(shop, world):

@@ -10,12 +10,12 @@ import urllib.request
 DIRECTORY = pathlib.Path(__file__).resolve().parents[1] / "e2e" / "node"
 
 
-def install():
+def install(directory=DIRECTORY):
     """npm ci, unless what the lock file names is there already."""
-    lock, done = DIRECTORY / "package-lock.json", DIRECTORY / "node_modules" / ".done"
+    lock, done = directory / "package-lock.json", directory / "node_modules" / ".done"
     if done.exists() and done.read_bytes() == lock.read_bytes():
         return
-    subprocess.run(["npm", "ci", "--omit=dev"], cwd=DIRECTORY, check=True, timeout=600)
+    subprocess.run(["npm", "ci", "--omit=dev"], cwd=directory, check=True, timeout=600)
     done.write_bytes(lock.read_bytes())
 
 
