@@ -33,6 +33,6 @@ def results(tmp_path_factory):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_effect_once_each_decided_once(results, seed):
     result = results[seed]
-    assert result.problems == [], result
+    assert result.problems == [], f"{result}"
     assert result.kills["instance"] > 0 and result.kills["worker"] > 0
     assert result.requeued > 0, result

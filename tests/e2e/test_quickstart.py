@@ -123,6 +123,11 @@ def port_is_open(address):
         return probe.connect_ex((host, int(port))) == 0
 
 
+def allow_interrupt():
+    """As on a terminal: what was started in the background of a shell inherits that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def staying(tmp_path):
     """The running script, and its output once it says that the daemon runs."""
@@ -130,6 +135,7 @@ def staying(tmp_path):
     with open(log, "wb") as file:
         process = subprocess.Popen([ROOT / "scripts" / "quickstart"], stdout=file, stderr=file,
                                    stdin=subprocess.DEVNULL, cwd="/", start_new_session=True,
+                                   preexec_fn=allow_interrupt,
                                    env={**os.environ, "BUILD_DIR": str(BUILD)})
     try:
         wait_for(lambda: "Log of the daemon" in log.read_text() or process.poll() is not None, 600,

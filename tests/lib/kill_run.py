@@ -180,6 +180,17 @@ class Run:
             time.sleep(self.random.uniform(0, 0.5))
             self.start(name)
 
+    def wait_published(self):
+        """An attempt that begins while nothing is known of the type is looked at five minutes
+        after its send: longer than this test waits."""
+        over = time.monotonic() + STUCK
+        while not self.db.execute("SELECT FROM reconcile.operation_types").fetchall():
+            for name in self.processes:
+                self.must_run(name)
+            if time.monotonic() > over:
+                raise RuntimeError("the policy was not published")
+            time.sleep(0.1)
+
     # the end
 
     def open_operations(self):
@@ -256,8 +267,11 @@ class Run:
             self.configure(name)
         with self.cluster.connect(self.database, "app_login") as app:
             app.execute(REQUEST, [OPERATIONS])
-        for name in ("alpha", "beta", *(f"worker-{i}" for i in range(WORKERS))):
+        for name in ("alpha", "beta"):
             self.start(name)
+        self.wait_published()
+        for i in range(WORKERS):
+            self.start(f"worker-{i}")
         self.chaos()
         self.settle()
         self.stop_all()
