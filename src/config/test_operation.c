@@ -168,6 +168,8 @@ test_operation_init(struct loading *loading, struct operation *op)
 		.first_sent_at_us = TIME_UNSET,
 		.sent_at_us = TIME_UNSET,
 		.attempt_until_us = TIME_NONE,
+		.next_attempt_at_us = TIME_NONE,
+		.announced_at_us = TIME_NONE,
 		.due_at_us = TIME_NONE,
 		.earned.since_us = TIME_NONE,
 		.reason = "",

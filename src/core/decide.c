@@ -9,6 +9,7 @@
 
 #include "clauses.h"
 #include "earned.h"
+#include "pickup.h"
 
 #include "reconciled/core/backoff.h"
 
@@ -435,6 +436,32 @@ next_look_us(const struct decide_case *of, const struct decision *decision)
 	return recheck_us(of);
 }
 
+static void
+announce(const struct decide_case *of, struct decision *decision)
+{
+	decision->announces = true;
+	decision->event = "announced";
+	decision->outbox_type = pickup_outbox_type(of->op);
+	decision->changed = true;
+}
+
+static int64_t
+sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A look in time to announce it, or to do so once more; looks are spaced all the same. */
+static int64_t
+until_pickup_us(const struct decide_case *of, const struct decision *decision, int64_t pickup_us)
+{
+	int64_t left = decision->announces ? of->policy->pickup_window_us
+					   : pickup_us - of->context->now_us;
+	int64_t least = of->policy->recheck.first_us;
+
+	return left > least ? left : least;
+}
+
 /* Whatever the verdict is, nothing of it is carried out or recorded. */
 static bool
 is_left_alone(const struct decide_case *of)
@@ -488,6 +515,7 @@ decide(const struct policy *policy, const struct operation *op, const struct ver
 {
 	const struct decide_case of = case_of(policy, op, verdict, context);
 	const struct decision_row *row = find_row(&of);
+	int64_t pickup_us = pickup_due_us(policy, op, verdict, context);
 	struct decision decision = {
 		.row = row->name,
 		.action = row->action,
@@ -500,11 +528,16 @@ decide(const struct policy *policy, const struct operation *op, const struct ver
 		fill_verdict(&of, &decision);
 	else if (!is_left_alone(&of))
 		fill_no_verdict(&of, &decision);
+	if (pickup_us != TIME_NONE && pickup_us <= context->now_us)
+		announce(&of, &decision);
 	/* Correct under a policy that observes: no other look before it is enforced. */
 	decision.due = !status_is_final(decision.status) &&
 		       (decision.action != ACTION_CONFIRM || policy->enforce);
 	if (decision.due)
 		decision.due_in_us = next_look_us(&of, &decision);
+	if (pickup_us != TIME_NONE)
+		decision.due_in_us = sooner(decision.due_in_us,
+					   until_pickup_us(&of, &decision, pickup_us));
 	check_safe(&of, &decision);
 	*ret_decision = decision;
 }

@@ -84,6 +84,7 @@ fill_decision(struct record_row *row, const struct decision *decision, struct ar
 	row->next_attempt_in_us = decision->next_attempt_in_us;
 	row->guarded = decision->guarded;
 	row->postponed = decision->postponed;
+	row->announces = decision->announces;
 }
 
 static void

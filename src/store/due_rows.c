@@ -288,5 +288,8 @@ due_rows_decode(const struct due_rows *rows, size_t i, struct arena *arena,
 		.postponed = get_int4(&row, DUE_POSTPONED),
 		.suspect = get_int4(&row, DUE_SUSPECT),
 		.look_first = get_bool(&row, DUE_LOOK_FIRST),
+		.next_attempt_at_us = get_time(&row, DUE_NEXT_ATTEMPT_AT),
+		.announced_at_us = get_time(&row, DUE_ANNOUNCED_AT),
+		.announcements = get_int4(&row, DUE_ANNOUNCEMENTS),
 	};
 }

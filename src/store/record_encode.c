@@ -64,6 +64,7 @@ ADD(not_after,
 ADD(requeue, params_add_bool(params, row->requeue))
 ADD(next_attempt_in, params_add_int8(params, row->next_attempt_in_us))
 ADD(postponed, params_add_int4(params, row->postponed))
+ADD(announces, params_add_bool(params, row->announces))
 ADD(tally_action, params_add_text(params, action_name(row->tally_action)))
 
 static const struct {
@@ -105,6 +106,7 @@ static const struct {
 	{ ELEMENT_BOOL, add_requeue },
 	{ ELEMENT_INT8, add_next_attempt_in },
 	{ ELEMENT_INT4, add_postponed },
+	{ ELEMENT_BOOL, add_announces },
 };
 
 void

@@ -100,6 +100,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.sent_at_us = 1772366400000000,
 		.first_sent_at_us = TIME_NONE,
 		.attempt_until_us = TIME_NONE,
+		.next_attempt_at_us = TIME_NONE,
+		.announced_at_us = TIME_NONE,
 	};
 	struct response response = { .fault = REASON_COUNT, .status = 200 };
 	struct scene scene = { .arena = arena, .op = &op, .response = &response };

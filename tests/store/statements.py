@@ -10,7 +10,7 @@ LOOK = """operation_id revision checks changed from_status to_status class reaso
     closed_reason remote_id earning absences absent_since inconclusive disputed due_in event action
     rule evidence evidence_digest policy journal_class journal_reason event_type tally_class
     tally_action due_was operation_type guarded not_after requeue next_attempt_in
-    postponed""".split()
+    postponed announces""".split()
 
 OUTCOMES = {1: "done", 2: "held", 3: "late"}
 
@@ -28,7 +28,7 @@ def run(connection, name, *arguments):
 def record(connection, looks, instance="i1"):
     """One batch; for each look its outcome and the revision, a stale one is ("stale", None)."""
     looks = [{"checks": 0, "absences": 0, "inconclusive": 0, "disputed": False, "guarded": False,
-              "requeue": False, "postponed": 0, **look} for look in looks]
+              "requeue": False, "postponed": 0, "announces": False, **look} for look in looks]
     rows = run(connection, "record", "reconciled:one", instance,
                *([look.get(name) for look in looks] for name in LOOK)).fetchall()
     told = {row["place"]: (OUTCOMES[row["outcome"]], row["revision"]) for row in rows}

@@ -121,6 +121,29 @@ def test_requeue_ends_an_attempt_that_is_over(call, recorded, one):
         {"attempt_until": None}
 
 
+ANNOUNCED = {"to_status": "pending", "reason": "never_sent", "event": "announced",
+             "event_type": "operation.requested", "announces": True, "tally_class": "waiting",
+             "journal_class": "waiting", "journal_reason": "never_sent", "tally_action": "wait",
+             "action": "wait", "due_in": 300_000_000}
+
+
+def test_an_announcement_is_counted_and_is_an_event_of_its_own(call, recorded, one, journal, events):
+    row = call("request", operation_type="job", operation_id="an1")
+    for times in (1, 2):
+        assert recorded(row, ANNOUNCED) == "done"
+        row = one("SELECT *, announced_at = updated_at AS now FROM reconcile.operations"
+                  " WHERE operation_id = 'an1'")
+        assert (row["status"], row["announcements"], row["now"]) == ("pending", times, True)
+    assert recorded(row, {**ANNOUNCED, "event": "judged", "event_type": None, "announces": False}) \
+        == "done"
+    assert one("SELECT announcements FROM reconcile.operations WHERE operation_id = 'an1'") == \
+        {"announcements": 2}
+    assert [line["event"] for line in journal("an1")] == ["requested", "announced", "announced",
+                                                          "judged"]
+    assert events("an1") == ["operation.requested"] * 3
+    assert call("claim", operation_types=["job"])["operation_id"] == "an1"
+
+
 def test_postponed_and_suspicion(sent, recorded, one, root):
     row = sent("po1")
     root.execute("UPDATE reconcile.operations SET suspect = 3 WHERE operation_id = 'po1'")

@@ -280,6 +280,8 @@ build_operation(struct arena *arena, const char *text)
 		.first_sent_at_us = time_of(json, "first_sent_at", sent_us),
 		.sent_at_us = time_of(json, "sent_at", sent_us),
 		.attempt_until_us = time_of(json, "attempt_until", TIME_NONE),
+		.next_attempt_at_us = TIME_NONE,
+		.announced_at_us = TIME_NONE,
 		.due_at_us = TIME_NONE,
 		.earned = { .class = CLASS_NONE, .since_us = TIME_NONE },
 		.reason = "",

@@ -77,5 +77,7 @@ operation(struct arena *arena, const char *expected)
 		.first_sent_at_us = SENT_US,
 		.sent_at_us = SENT_US + 250000,
 		.attempt_until_us = TIME_NONE,
+		.next_attempt_at_us = TIME_NONE,
+		.announced_at_us = TIME_NONE,
 	};
 }

@@ -192,6 +192,8 @@ test_operation(void)
 		.first_sent_at_us = TIME_NONE,
 		.sent_at_us = TIME_NONE,
 		.attempt_until_us = TIME_NONE,
+		.next_attempt_at_us = TIME_NONE,
+		.announced_at_us = TIME_NONE,
 	};
 	enum operation_field field = OP_FIELD_COUNT;
 

@@ -55,8 +55,9 @@ struct decision {
 	/* Class, reason, recommended action, status or disputed differ from the row. */
 	bool changed;
 	enum status status; /* after */
-	/* Of the journal: "confirmed", "review", "closed", "requeued", "judged", "observed"; "looked": no
-	 * verdict, for another reason than before; NULL: nothing to tell. */
+	/* Of the journal: "confirmed", "review", "closed", "requeued", "judged", "observed"; "announced":
+	 * again, to the workers; "looked": no verdict, for another reason than before; NULL:
+	 * nothing to tell. */
 	const char *event;
 	const char *outbox_type;   /* "operation.confirmed", or NULL: no event */
 	const char *closed_reason; /* or NULL */
@@ -68,6 +69,7 @@ struct decision {
 	bool corrects;		    /* requeue or compensate: not carried out on an old answer */
 	int64_t next_attempt_in_us; /* REQUEUE: when workers may take it */
 	int postponed;		    /* after */
+	bool announces;		    /* again, an operation that no worker has taken */
 	bool due;		    /* false: nothing left to check */
 	int64_t due_in_us;	    /* from the moment of recording */
 	bool disputed;		    /* after */

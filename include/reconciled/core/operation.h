@@ -38,6 +38,9 @@ struct operation {
 	int64_t revision;
 	int attempts, requeues, checks;
 	int64_t created_at_us, first_sent_at_us, sent_at_us, attempt_until_us, due_at_us;
+	int64_t next_attempt_at_us; /* of workers */
+	int64_t announced_at_us;    /* again, because no worker had taken it */
+	int announcements;
 	struct earned earned;
 	bool disputed;
 	int postponed; /* times in a row that a correction came too late to be carried out */

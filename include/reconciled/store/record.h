@@ -39,6 +39,7 @@ struct record_row {
 	bool guarded;		    /* draws on the guard of its type */
 	int64_t carry_out_until_us; /* database clock; later it is LATE; 0, TIME_NONE: no limit */
 	int postponed;
+	bool announces; /* counts up announcements */
 };
 
 /*

@@ -34,6 +34,7 @@ SELECT clock.now, false AS paused, o.operation_id, o.operation_type, o.scope, o.
 	o.attempts, o.requeues, o.checks, o.created_at, o.first_sent_at, o.sent_at,
 	o.attempt_until, o.due_at, o.earning, o.absences, o.absent_since, o.inconclusive,
 	o.disputed, o.class, o.reason, o.recommended_action, o.evidence_digest, o.postponed,
-	o.suspect, o.look_first
+	o.suspect, o.look_first, o.next_attempt_at, o.announced_at,
+	coalesce(o.announcements, 0)
 FROM clock LEFT JOIN page AS o ON true
 ORDER BY o.due_at, o.operation_id

@@ -14,7 +14,8 @@ SELECT clock.now, o.operation_type IN (SELECT operation_type FROM paused) AS pau
 	o.attempts, o.requeues, o.checks, o.created_at, o.first_sent_at, o.sent_at,
 	o.attempt_until, o.due_at, o.earning, o.absences, o.absent_since, o.inconclusive,
 	o.disputed, o.class, o.reason, o.recommended_action, o.evidence_digest, o.postponed,
-	o.suspect, o.look_first
+	o.suspect, o.look_first, o.next_attempt_at, o.announced_at,
+	coalesce(o.announcements, 0)
 FROM clock LEFT JOIN (
 	SELECT * FROM reconcile.operations WHERE operation_id = ANY ($1::text[])
 ) AS o ON true

@@ -20,7 +20,7 @@
 -- $31 timestamptz[] due_at that was selected: who made it due again since then is not overruled,
 -- $32 text[] operation_type, $33 bool[] draws on the guard, $34 timestamptz[] not written later
 -- than this (null: no limit), $35 bool[] requeue, $36 bigint[] microseconds until the next attempt
--- of a requeue, $37 int[] postponed.
+-- of a requeue, $37 int[] postponed, $38 bool[] announces.
 -- Result: bigint place in the arrays, int outcome (1 written, 2 held by a guard, 3 too late),
 -- bigint revision; no row for what is stale.
 WITH settings AS MATERIALIZED (
@@ -45,13 +45,13 @@ WITH settings AS MATERIALIZED (
 		$19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::bytea[],
 		$25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[],
 		$31::timestamptz[], $32::text[], $33::bool[], $34::timestamptz[], $35::bool[],
-		$36::bigint[], $37::int[])
+		$36::bigint[], $37::int[], $38::bool[])
 	WITH ORDINALITY AS l (operation_id, revision, checks, changed, from_status, to_status,
 		class, reason, recommended_action, closed_reason, remote_id, earning, absences,
 		absent_since, inconclusive, disputed, due_in, event, action, rule, evidence,
 		evidence_digest, policy, journal_class, journal_reason, event_type, tally_class,
 		tally_action, due_was, operation_type, guarded, not_after, requeue, next_attempt_in,
-		postponed, place)
+		postponed, announces, place)
 	LEFT JOIN reconcile.operation_types t ON t.operation_type = l.operation_type
 ), actions AS MATERIALIZED (
 	SELECT place, operation_id, operation_type, revision FROM looks
@@ -97,6 +97,9 @@ WITH settings AS MATERIALIZED (
 		requeues = CASE WHEN l.requeue THEN o.requeues + 1 ELSE o.requeues END,
 		suspect = 0,
 		postponed = l.postponed,
+		announced_at = CASE WHEN l.announces THEN l.now ELSE o.announced_at END,
+		announcements = CASE WHEN l.announces THEN coalesce(o.announcements, 0) + 1
+			ELSE o.announcements END,
 		checks = o.checks + 1,
 		due_at = CASE WHEN o.due_at IS NOT DISTINCT FROM l.due_was THEN l.due_at
 			ELSE least(o.due_at, l.due_at) END,
