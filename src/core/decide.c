@@ -536,8 +536,8 @@ decide(const struct policy *policy, const struct operation *op, const struct ver
 	if (decision.due)
 		decision.due_in_us = next_look_us(&of, &decision);
 	if (pickup_us != TIME_NONE)
-		decision.due_in_us = sooner(decision.due_in_us,
-					   until_pickup_us(&of, &decision, pickup_us));
+		decision.due_in_us =
+			sooner(decision.due_in_us, until_pickup_us(&of, &decision, pickup_us));
 	check_safe(&of, &decision);
 	*ret_decision = decision;
 }

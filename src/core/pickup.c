@@ -26,24 +26,19 @@ is_to_be_sent(const struct operation *op, const struct verdict *verdict)
 {
 	bool unsent = op->first_sent_at_us == TIME_NONE;
 
-	switch (verdict->class) {
-	case CLASS_WAITING:
+	if (verdict->class == CLASS_WAITING)
 		return strcmp(verdict->reason, reason_name(REASON_NEVER_SENT)) == 0;
-	case CLASS_MISSING:
-		return true;
-	case CLASS_DIVERGENT:
+	if (verdict->class == CLASS_DIVERGENT)
 		return unsent && strcmp(verdict->reason, reason_name(REASON_OLDER)) == 0;
-	default:
-		return false;
-	}
+	return verdict->class == CLASS_MISSING;
 }
 
 /* TIME_NONE is less than every time. */
 static int64_t
 waits_since_us(const struct operation *op)
 {
-	int64_t ready_us = op->next_attempt_at_us != TIME_NONE ? op->next_attempt_at_us
-							       : op->created_at_us;
+	int64_t ready_us =
+		op->next_attempt_at_us != TIME_NONE ? op->next_attempt_at_us : op->created_at_us;
 
 	return later(ready_us, op->announced_at_us);
 }
