@@ -19,7 +19,7 @@ ROLES = ("app", "daemon", "operator", "auditor", "retention")
 
 @pytest.fixture(scope="session")
 def cluster():
-    with private_cluster.Cluster() as running:
+    with private_cluster.Cluster({"max_connections": "250"}) as running:
         running.create_login("migrator", options="CREATEROLE")
         running.create_login("stranger")
         yield running

@@ -30,7 +30,7 @@ RIGHTS = {
 }
 
 APPLICATION = {"request", "start", "extend", "claim", "sent", "confirm", "reject", "retry",
-               "receipt", "cancel", "set_entity_state"}
+               "receipt", "cancel", "set_entity_state", "reserve", "complete", "fail", "uncertain"}
 PEOPLES = {"pause", "resume", "release_guard"}
 DAEMONS = {"draw", "bury"}
 PURE = {"lifecycle_ok", "is_retention", "event_type", "event_payload", "rfc3339", "elapsed",
