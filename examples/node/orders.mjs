@@ -29,10 +29,10 @@ const REQUEST = `SELECT FROM reconcile.request(operation_type => 'place_order', 
 const COMPLETE = `SELECT FROM reconcile.complete(scope => $1, operation => 'place_order', key => $2,
 	owner => $3, response_code => 202, response_body => $4, content_type => 'application/json',
 	resource_id => $5)`;
-const CLAIM = `SELECT o.*, c.payload::text AS payload
-	FROM reconcile.claim(operation_types => '{place_order}', worker => $1,
-		lease => make_interval(secs => $2)) o
-	LEFT JOIN reconcile.content c USING (operation_id)`;
+const CLAIM = `SELECT * FROM reconcile.claim(operation_types => '{place_order}', worker => $1,
+	lease => make_interval(secs => $2))`;
+// Joined to the claim, it would not see what was committed after that statement began.
+const PAYLOAD = 'SELECT payload::text FROM reconcile.content WHERE operation_id = $1';
 const CONFIRM = 'SELECT FROM reconcile.confirm(operation_id => $1, attempt => $2, remote_id => $3)';
 const REJECT = 'SELECT FROM reconcile.reject(operation_id => $1, attempt => $2, code => $3)';
 const RETRY = 'SELECT FROM reconcile.retry(operation_id => $1, attempt => $2, cause => $3)';
@@ -129,9 +129,13 @@ async function work(db)
 	while (!stopping) {
 		const until = performance.now() + LEASE * 1000;
 		const { rows: [operation] } = await db.query(CLAIM, [`${hostname()}-${process.pid}`, LEASE]);
-		if (!operation)
+		if (!operation) {
 			await pause(250);
-		else if (until - performance.now() > (TIMEOUT + MARGIN) * 1000)
+			continue;
+		}
+		const { rows: [content] } = await db.query(PAYLOAD, [operation.operation_id]);
+		operation.payload = content.payload;
+		if (until - performance.now() > (TIMEOUT + MARGIN) * 1000)
 			await say(db, operation, ...await send(operation)); // no transaction is open meanwhile
 	}
 }

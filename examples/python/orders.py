@@ -35,10 +35,10 @@ REQUEST = """SELECT FROM reconcile.request(operation_type => 'place_order', oper
 COMPLETE = """SELECT FROM reconcile.complete(scope => %(scope)s, operation => 'place_order',
     key => %(key)s, owner => %(owner)s, response_code => 202, response_body => %(answer)s,
     content_type => 'application/json', resource_id => %(id)s)"""
-CLAIM = """SELECT o.*, c.payload::text AS payload
-    FROM reconcile.claim(operation_types => '{place_order}', worker => %s,
-        lease => make_interval(secs => %s)) o
-    LEFT JOIN reconcile.content c USING (operation_id)"""
+CLAIM = """SELECT * FROM reconcile.claim(operation_types => '{place_order}', worker => %s,
+    lease => make_interval(secs => %s))"""
+# Joined to the claim, it would not see what was committed after that statement began.
+PAYLOAD = "SELECT payload::text FROM reconcile.content WHERE operation_id = %s"
 CONFIRM = "SELECT FROM reconcile.confirm(operation_id => %s, attempt => %s, remote_id => %s)"
 REJECT = "SELECT FROM reconcile.reject(operation_id => %s, attempt => %s, code => %s)"
 RETRY = "SELECT FROM reconcile.retry(operation_id => %s, attempt => %s, cause => %s)"
@@ -118,7 +118,9 @@ def work():
             operation = db.execute(CLAIM, [name, LEASE]).fetchone()
             if operation is None:
                 time.sleep(0.25)
-            elif until - time.monotonic() > TIMEOUT + MARGIN:
+                continue
+            operation |= db.execute(PAYLOAD, [operation["operation_id"]]).fetchone()
+            if until - time.monotonic() > TIMEOUT + MARGIN:
                 say(db, operation, *send(operation))  # no transaction is open meanwhile
 
 

@@ -113,6 +113,9 @@ class Result:
 
 
 class Run:
+    operations, seconds = OPERATIONS, CHAOS
+    instances = ("alpha", "beta")
+
     def __init__(self, cluster, database, directory, seed):
         self.cluster, self.database = cluster, database
         self.directory = pathlib.Path(directory)
@@ -120,7 +123,7 @@ class Run:
         self.result = Result(seed)
         self.processes = {}
         (self.directory / "key").write_text(secrets.token_hex(32))
-        self.simulator = Simulator(self.directory, simulator_settings(seed % 2 == 1))
+        self.simulator = Simulator(self.directory, self.faults(seed))
         self.db = cluster.connect(database, row_factory=dict_row)
 
     def close(self):
@@ -130,12 +133,15 @@ class Run:
 
     # processes
 
+    @staticmethod
+    def faults(seed):
+        return simulator_settings(seed % 2 == 1)
+
     def configure(self, name):
         home = self.directory / name
         for folder in ("policies.d", "targets.d", "state"):
             (home / folder).mkdir(parents=True)
-        (home / "policies.d/create_order.yaml").write_text(POLICY)
-        (home / "targets.d/shop.yaml").write_text(TARGET % self.simulator.base)
+        self.write_policies(home)
         settings = {
             "database": self.cluster.conninfo(self.database, "daemon_login"),
             "instance_name": name, "evidence_hash_key": f"file:{self.directory}/key",
@@ -143,6 +149,10 @@ class Run:
             "max_in_flight": "16"}
         # JSON is YAML
         (home / "reconciled.yaml").write_text(json.dumps(settings))
+
+    def write_policies(self, home):
+        (home / "policies.d/create_order.yaml").write_text(POLICY)
+        (home / "targets.d/shop.yaml").write_text(TARGET % self.simulator.base)
 
     def start(self, name):
         log = self.directory / f"{name}.log"
@@ -172,7 +182,7 @@ class Run:
 
     def chaos(self):
         names = list(self.processes)
-        over = time.monotonic() + CHAOS
+        over = time.monotonic() + self.seconds
         while time.monotonic() < over:
             time.sleep(self.random.uniform(0.1, 2))
             name = self.random.choice(names)
@@ -210,17 +220,17 @@ class Run:
                 moved = time.monotonic()
             elif time.monotonic() - moved > STUCK:
                 self.result.problems.append(f"{now} operations are still open")
-                self.result.problems += self.histories_of_open()
+                self.result.problems += self.histories(
+                    f"status NOT IN {FINAL} AND status <> 'manual_review'")
                 return
             left = now
 
-    def histories_of_open(self):
-        """What is known of some that stay open: without it nobody finds out why."""
+    def histories(self, which):
+        """What is known of some of them: without it nobody finds out why."""
         rows = self.db.execute(
             "SELECT clock_timestamp() AS now, o.*, (SELECT json_agg(to_jsonb(j) ORDER BY j.revision)"
             " FROM reconcile.journal j WHERE j.operation_id = o.operation_id) AS journal"
-            f" FROM reconcile.operations o WHERE status NOT IN {FINAL}"
-            " AND status <> 'manual_review' ORDER BY operation_id LIMIT 3").fetchall()
+            f" FROM reconcile.operations o WHERE {which} ORDER BY operation_id LIMIT 3").fetchall()
         return [json.dumps(row, default=str) for row in rows]
 
     def stop_all(self):
@@ -235,10 +245,11 @@ class Run:
         self.result.statuses = {row["status"]: row["n"] for row in rows.fetchall()}
         self.result.requeued = self.db.execute(
             "SELECT count(*) AS n FROM reconcile.journal WHERE event = 'requeued'").fetchone()["n"]
-        if sum(self.result.statuses.values()) != OPERATIONS:
+        if sum(self.result.statuses.values()) != self.operations:
             found.append("operations are lost")
         if set(self.result.statuses) - {"confirmed", "manual_review"}:
             found.append("operations ended otherwise than confirmed or with a person")
+            found += self.histories("status NOT IN ('confirmed', 'manual_review')")
         strange = self.db.execute(
             "SELECT operation_id, reason FROM reconcile.operations WHERE status = 'manual_review'"
             " AND reason <> ALL (%s) LIMIT 5", [list(REVIEWS)]).fetchall()
@@ -263,11 +274,11 @@ class Run:
                 f"confirmed without an effect: {sorted(confirmed - set(effects))[:5]}")
 
     def go(self):
-        for name in ("alpha", "beta"):
+        for name in self.instances:
             self.configure(name)
         with self.cluster.connect(self.database, "app_login") as app:
-            app.execute(REQUEST, [OPERATIONS])
-        for name in ("alpha", "beta"):
+            app.execute(REQUEST, [self.operations])
+        for name in self.instances:
             self.start(name)
         self.wait_published()
         for i in range(WORKERS):

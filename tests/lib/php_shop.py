@@ -95,6 +95,8 @@ class Service:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
+    close = kill
+
     def request(self, method, path, body=None, headers=None, timeout=20):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:

@@ -39,10 +39,10 @@ try {
     // The client may ask again with the same key: that never makes a second order.
     $answer = Answer::json(503, ['error' => 'not now'], ['Retry-After' => '1']);
 }
-http_response_code($answer->code);
 header("Content-Type: $answer->type");
 header('Content-Length: ' . strlen($answer->body));
 foreach ($answer->headers as $name => $value) {
     header("$name: $value");
 }
+http_response_code($answer->code); // last, because some headers change it
 echo $answer->body;

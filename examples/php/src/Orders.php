@@ -92,7 +92,7 @@ final class Orders
                     'payload' => json_encode(['number' => $id, 'article' => $order['article'],
                         'total' => $order['total']], JSON_THROW_ON_ERROR)]);
                 $answer = Answer::json(202, ['order' => $id, 'status' => 'accepted',
-                    'accepted_at' => gmdate('Y-m-d\TH:i:s\Z')], ['Location' => "/orders/$id"]);
+                    'accepted_at' => gmdate('Y-m-d\TH:i:s\Z')]);
                 $this->reconcile->complete($held, $answer, $id);
                 return $answer;
             });

@@ -60,27 +60,17 @@ final class Reconcile
     public function claim(array $types, string $worker, float $lease, int $max = 1): array
     {
         $since = self::now();
-        $rows = $this->rows(
-            'SELECT o.*, c.payload::text AS payload FROM reconcile.claim(operation_types => :types,'
-            . ' worker => :worker, lease => :lease, max => :max) o'
-            . ' LEFT JOIN reconcile.content c USING (operation_id)',
-            ['types' => '{' . implode(',', $types) . '}', 'worker' => $worker, 'lease' => "$lease s",
-                'max' => $max],
-        );
-        return array_map(fn (array $row) => Operation::of($row, $since + $lease), $rows);
+        return $this->withPayload($since + $lease, $this->rows('SELECT * FROM reconcile.claim('
+            . 'operation_types => :types, worker => :worker, lease => :lease, max => :max)',
+            ['types' => self::list($types), 'worker' => $worker, 'lease' => "$lease s", 'max' => $max]));
     }
 
     /** For a worker that is told the id by a broker. Refused if there is nothing to send (now). */
     public function start(string $id, string $worker, float $lease): Operation
     {
         $since = self::now();
-        $rows = $this->rows(
-            'SELECT o.*, c.payload::text AS payload FROM reconcile.start(operation_id => :id,'
-            . ' worker => :worker, lease => :lease) o'
-            . ' LEFT JOIN reconcile.content c USING (operation_id)',
-            ['id' => $id, 'worker' => $worker, 'lease' => "$lease s"],
-        );
-        return Operation::of($rows[0], $since + $lease);
+        return $this->withPayload($since + $lease, [$this->call('start', ['operation_id' => $id,
+            'worker' => $worker, 'lease' => "$lease s"])])[0];
     }
 
     /** Refused when the attempt is over: then nothing may be sent. */
@@ -217,6 +207,29 @@ final class Reconcile
         }
         $statement->execute();
         return $statement->fetchAll(PDO::FETCH_ASSOC);
+    }
+
+    /**
+     * The payload is read by a statement of its own: one that claims as well began before it claims,
+     * and would not see what was committed in between.
+     *
+     * @return list<Operation>
+     */
+    private function withPayload(float $until, array $rows): array
+    {
+        $payloads = $rows === [] ? [] : array_column($this->rows(
+            'SELECT operation_id, payload::text AS payload FROM reconcile.content'
+            . ' WHERE operation_id = ANY (:ids)',
+            ['ids' => self::list(array_column($rows, 'operation_id'))]), 'payload', 'operation_id');
+        return array_map(fn (array $row) => Operation::of(
+            $row + ['payload' => $payloads[$row['operation_id']] ?? null], $until), $rows);
+    }
+
+    /** As PostgreSQL reads text[]. */
+    private static function list(array $values): string
+    {
+        $quoted = array_map(fn (string $value) => '"' . addcslashes($value, '"\\') . '"', $values);
+        return '{' . implode(',', $quoted) . '}';
     }
 
     private static function state(\Throwable $failure): string

@@ -33,6 +33,9 @@ final class Warehouse
 
     public function send(Operation $operation): Outcome
     {
+        if ($operation->payload === null) {
+            return Outcome::notSent('no payload was requested');
+        }
         [$method, $path] = self::CALLS[$operation->type];
         [$error, $status, $body, $retryAfter] = $this->call($method,
             sprintf($path, rawurlencode((string) $operation->businessKey)), $operation);
@@ -51,7 +54,7 @@ final class Warehouse
     {
         $made = json_decode($body, true);
         $same = is_string($made['id'] ?? null);
-        foreach (json_decode((string) $operation->payload, true) as $name => $value) {
+        foreach (json_decode($operation->payload, true) as $name => $value) {
             $same = $same && ($made[$name] ?? null) === $value;
         }
         return $same ? Outcome::done($made['id'], $status)
