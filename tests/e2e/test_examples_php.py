@@ -14,8 +14,6 @@ import pytest
 from fault_proxy import FaultProxy
 from php_shop import PHP, TOKEN, Sampler, Service, Shop
 
-pytestmark = pytest.mark.skipif(not list((PHP.parents[1] / "migrations").glob("*_idempotency.sql")),
-                                reason="there is no reconcile.reserve yet")
 ORDER = {"article": "lamp", "total": "10.50"}
 KEY = "key-of-the-client-1"
 
@@ -184,6 +182,44 @@ def test_the_service_dies_after_the_reservation(world, shop, proxy):
     order = only_order(world)
     shop.end(order, "confirmed")
     one_effect(shop, order)
+
+
+def test_a_service_that_slept_does_not_answer_for_another(world, shop, proxy, service):
+    """Its lease ends before it has written anything, another one gets the key; then it goes on."""
+    with contextlib.closing(Service(through(world, shop.directory), shop.directory,
+                                    "sleeper", 1)) as sleeper:
+        with world.cluster.connect(world.database, autocommit=False) as holder, \
+                concurrent.futures.ThreadPoolExecutor() as pool:
+            holder.execute("LOCK TABLE reconcile.entity_versions, reconcile.content")
+            asked = pool.submit(sleeper.place, KEY, ORDER, timeout=60)
+            world.wait_for(lambda: waits(world, "sleeper"), what="a request that waits")
+            world.db.execute("UPDATE reconcile.idempotency_records SET"
+                             " lease_until = clock_timestamp()")
+            other = pool.submit(service.place, KEY, ORDER, timeout=60)
+            world.wait_for(lambda: waits(world, "service"), what="another one")
+            holder.rollback()
+            answers = [asked.result(60), other.result(60)]
+        assert sorted(answer.status for answer in answers) in ([202, 202], [202, 409]), answers
+        assert len({answer.body for answer in answers if answer.status == 202}) == 1
+        first = next(answer for answer in answers if answer.status == 202)
+        same(first, service.place(KEY, ORDER))
+    only_order(world)
+
+
+def waits(world, name):
+    return world.db.execute("SELECT FROM pg_stat_activity WHERE application_name = %s"
+                            " AND wait_event_type = 'Lock'", [name]).fetchall()
+
+
+def test_a_key_that_was_forgotten_is_not_used_for_another_order(world, service):
+    """Its record was purged, the order was not."""
+    first = service.place(KEY, ORDER)
+    world.db.execute("DELETE FROM reconcile.idempotency_records")
+    again = service.place(KEY, ORDER)
+    assert (again.status, again.json["order"]) == (202, first.json["order"])
+    world.db.execute("DELETE FROM reconcile.idempotency_records")
+    assert service.place(KEY, {"article": "rug", "total": "10.50"}).status == 422
+    only_order(world)
 
 
 def test_the_answer_of_the_commit_is_lost(world, shop, proxy):

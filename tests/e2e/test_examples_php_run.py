@@ -4,13 +4,7 @@
 A short run. scripts/php-runs brings ten thousand orders through.
 """
 
-import pytest
-
 import php_run
-from php_shop import PHP
-
-pytestmark = pytest.mark.skipif(not list((PHP.parents[1] / "migrations").glob("*_idempotency.sql")),
-                                reason="there is no reconcile.reserve yet")
 OPERATIONS, SECONDS = 500, 12
 
 

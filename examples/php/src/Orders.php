@@ -79,8 +79,10 @@ final class Orders
             $this->reconcile->fail($held, $answer, retryable: false);
             return $answer;
         }
+        $requested = false;
         try {
-            return $this->reconcile->transaction(function () use ($held, $tenant, $id, $order): Answer {
+            return $this->reconcile->transaction(function () use ($held, $tenant, $id, $order,
+                &$requested): Answer {
                 $this->reconcile->rows('INSERT INTO orders (id, tenant, article, total)'
                     . ' VALUES (:id, :tenant, :article, :total) ON CONFLICT (id) DO NOTHING',
                     ['id' => $id, 'tenant' => $tenant, 'article' => $order['article'],
@@ -91,6 +93,7 @@ final class Orders
                     'expected' => json_encode(['total' => $order['total']], JSON_THROW_ON_ERROR),
                     'payload' => json_encode(['number' => $id, 'article' => $order['article'],
                         'total' => $order['total']], JSON_THROW_ON_ERROR)]);
+                $requested = true;
                 $answer = Answer::json(202, ['order' => $id, 'status' => 'accepted',
                     'accepted_at' => gmdate('Y-m-d\TH:i:s\Z')]);
                 $this->reconcile->complete($held, $answer, $id);
@@ -101,10 +104,10 @@ final class Orders
             if (!$failure instanceof Refused) {
                 throw $failure;
             }
-            // Either another request took the key over, because ours took longer than its lease, or
-            // the key was used for another order, so long ago that its record is gone.
-            return in_array($failure->state, ['RC409', 'RC410'], true)
-                ? self::error(422, 'this Idempotency-Key was used before') : self::busy();
+            // Another request took the key over, because ours took longer than its lease; or the key
+            // was used for another order, so long ago that its record is gone.
+            return $requested ? self::busy()
+                : self::error(422, 'this Idempotency-Key was used for another order');
         }
     }
 
@@ -122,7 +125,7 @@ final class Orders
     {
         return match ($held->outcome) {
             'replay', 'failed' => $held->answer
-                ?? self::error(409, "an earlier request with this key ended otherwise: $held->resourceId"),
+                ?? self::error(409, "this Idempotency-Key was used, and its answer is not kept"),
             'conflict' => self::error(422, 'this Idempotency-Key came with another order before'),
             default => self::busy(), // in_progress or uncertain: it is not known yet
         };
