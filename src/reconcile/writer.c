@@ -358,6 +358,25 @@ alternative(const struct writer_entry *entry, enum record_outcome outcome)
 	return NULL;
 }
 
+/* Whoever repeats a request that an ended operation belongs to gets its answer. */
+static void
+settle(const struct writer *writer, const struct batch *batch, const struct record_result *results)
+{
+	const char **ids = xcalloc(writer->writing.end - writer->writing.begin, sizeof(*ids));
+	size_t count = 0;
+
+	for (size_t i = writer->writing.begin; i < writer->writing.end; i++) {
+		const struct record_row *row = &batch->entries[i].row;
+
+		if (results[i - writer->writing.begin].outcome == RECORD_DONE && row->changed &&
+		    status_is_final(row->to))
+			ids[count++] = row->operation_id;
+	}
+	if (count > 0)
+		store_settle(writer->options.db, ids, count);
+	free(ids);
+}
+
 /* The statement went through. Entries that have to be written otherwise move to the front of the
  * range and are next. */
 static void
@@ -366,6 +385,7 @@ all_written(struct writer *writer, struct batch *batch, const struct record_resu
 	size_t begin = writer->writing.begin, again = begin;
 
 	writer->lock_waits = 0;
+	settle(writer, batch, results);
 	for (size_t i = begin; i < writer->writing.end; i++) {
 		const struct record_result *result = &results[i - begin];
 		struct writer_entry *entry = &batch->entries[i];

@@ -24,7 +24,7 @@ struct scripted {
 
 static struct event_base *base;
 static struct scripted script[8];
-static struct strbuf written, statements;
+static struct strbuf written, statements, settled;
 
 struct pending {
 	struct record_batch batch;
@@ -71,6 +71,13 @@ store_record(struct db *db, const struct record_batch *batch, store_recorded_fn 
 	event_base_once(base, -1, EV_TIMEOUT, answer, pending, &now);
 }
 
+void
+store_settle(struct db *db, const char *const *operation_ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(&settled, "%s;", operation_ids[i]);
+}
+
 static void
 on_written(void *owner, const struct writer_entry *entry, enum written outcome, int64_t revision)
 {
@@ -103,13 +110,19 @@ write_three(struct writer *writer)
 	late->row = (struct record_row){ .operation_id = "op-2", .event = "late" };
 	late->held = held;
 	writer_add(writer, &(struct writer_entry){
-				   .row = { .operation_id = "op-1", .event = "confirmed" } });
+				   .row = { .operation_id = "op-1",
+					    .event = "confirmed",
+					    .to = STATUS_CONFIRMED,
+					    .changed = true } });
 	writer_add(writer, &(struct writer_entry){
 				   .row = { .operation_id = "op-2", .event = "requeued" },
 				   .held = held,
 				   .late = late });
 	writer_add(writer, &(struct writer_entry){
-				   .row = { .operation_id = "op-3", .event = "closed" } });
+				   .row = { .operation_id = "op-3",
+					    .event = "closed",
+					    .to = STATUS_NOT_APPLICABLE,
+					    .changed = true } });
 	writer_flush(writer);
 	event_base_dispatch(base);
 }
@@ -118,6 +131,7 @@ static const struct {
 	const char *name;
 	struct scripted script[3];
 	const char *statements, *written;
+	const char *settled; /* NULL: op-1 and op-3 */
 } cases[] = {
 	{ "everything is written",
 	  { { 0 } },
@@ -142,7 +156,8 @@ static const struct {
 	{ "held, and there is nothing to write instead",
 	  { { "closed", RECORD_HELD, 1 } },
 	  "op-1:confirmed,op-2:requeued,op-3:closed;",
-	  "op-1:confirmed:done;op-2:requeued:done;op-3:closed:stale;" },
+	  "op-1:confirmed:done;op-2:requeued:done;op-3:closed:stale;",
+	  "op-1;" },
 	{ "somebody changed it meanwhile",
 	  { { "requeued", RECORD_STALE, 1 } },
 	  "op-1:confirmed,op-2:requeued,op-3:closed;",
@@ -152,7 +167,8 @@ static const struct {
 	    { "requeued", RECORD_HELD, 1 },
 	    { "closed", RECORD_STALE, 1 } },
 	  "op-1:confirmed,op-2:requeued,op-3:closed;op-2:held;",
-	  "op-1:confirmed:stale;op-3:closed:stale;op-2:held:done;" },
+	  "op-1:confirmed:stale;op-3:closed:stale;op-2:held:done;",
+	  "" },
 };
 
 int
@@ -168,14 +184,18 @@ main(void)
 		memcpy(script, cases[i].script, sizeof(cases[i].script));
 		strbuf_reset(&written);
 		strbuf_reset(&statements);
+		strbuf_reset(&settled);
 		write_three(writer);
 		tap_str(strbuf_text(&statements), cases[i].statements, cases[i].name);
 		tap_str(strbuf_text(&written), cases[i].written, cases[i].name);
+		tap_str(strbuf_text(&settled), cases[i].settled ? cases[i].settled : "op-1;op-3;",
+			"settled: what ended");
 		tap_ok(writer_is_idle(writer), "nothing is left: %s", cases[i].name);
 		writer_destroy(writer);
 	}
 	strbuf_finish(&written);
 	strbuf_finish(&statements);
+	strbuf_finish(&settled);
 	event_base_free(base);
 	return tap_done();
 }

@@ -68,3 +68,7 @@ struct record_batch {
 };
 void store_record(struct db *db, const struct record_batch *batch, store_recorded_fn *done,
 		  void *owner);
+
+/* Settles the records of the idempotency store that are linked to these operations, if they are
+ * final by now. Not answered: what fails is settled by the next caller of reserve(). */
+void store_settle(struct db *db, const char *const *operation_ids, size_t count);
