@@ -5,7 +5,7 @@ A short run. scripts/php-runs brings ten thousand orders through.
 """
 
 import php_run
-OPERATIONS, SECONDS = 500, 12
+OPERATIONS, SECONDS = 400, 10
 
 
 def test_the_books_balance(tmp_path):

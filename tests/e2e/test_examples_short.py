@@ -113,3 +113,26 @@ def test_a_refusal_ends_it_and_a_page_does_not(world, shop, program):
     program.work()
     assert shop.end(rug, "not_applicable")["closed_reason"] == "rejected: unknown_article"
     shop.end(mat, "awaiting_confirmation")
+
+
+def test_a_key_gives_one_order_and_one_answer(world, shop, program):
+    world.start_daemon()
+    world.db.execute((PHP / "schema.sql").read_text())
+    first = program.run("place", "north", "key-1", "answer-lost", "10.50")
+    assert first.startswith("202 ")
+    assert program.run("place", "north", "key-1", "answer-lost", "10.50") == first
+    assert program.run("place", "north", "key-1", "answer-lost", "99.00") == "422 conflict\n"
+    [order] = world.db.execute("SELECT id, total::text FROM orders").fetchall()
+    assert order["total"] == "10.50" and order["id"] in first
+    program.work()
+    assert shop.end(order["id"], "confirmed")["scope"] == "north"
+    [effect] = shop.effects(order["id"])
+    assert (effect["key"], effect["body"]["total"]) == (order["id"], "10.50")
+
+
+def test_a_reservation_without_an_order_is_told(world, shop, program):
+    """Its owner died; until the lease is over nobody else may."""
+    world.db.execute((PHP / "schema.sql").read_text())
+    world.app.execute("SELECT FROM reconcile.reserve('north', 'place_order', 'key-1',"
+                      " '{\"article\": \"lamp\", \"total\": \"10.50\"}')")
+    assert program.run("place", "north", "key-1", "lamp", "10.50") == "409 in_progress\n"

@@ -133,8 +133,7 @@ class Run:
 
     # processes
 
-    @staticmethod
-    def faults(seed):
+    def faults(self, seed):
         return simulator_settings(seed % 2 == 1)
 
     def configure(self, name):

@@ -25,20 +25,9 @@ from database_fixtures import make_template
 CLIENTS = 8
 WORKERS = 3
 REPEATED = 0.1  # of the orders are asked for once more at once
-CHECKED = 200  # are at the end
+CHECKED = 0.05  # are at the end
 ARTICLES = ["lamp"] * 70 + ["answer-lost"] * 12 + ["no-answer"] + ["never-arrived"] * 5 + [
     "busy"] * 5 + ["seen-late"] * 7
-FAULTS = [
-    {"name": "pace", "on": "effect", "latency": "5ms"},
-    {"name": "answer lost", "on": "effect", "where": {"article": "answer-lost"}, "lose": "close"},
-    {"name": "never answered", "on": "effect", "where": {"article": "no-answer"}, "lose": "hang"},
-    {"name": "never arrived", "on": "effect", "where": {"article": "never-arrived"},
-     "outage": "close", "times": 40},
-    {"name": "busy", "on": "effect", "where": {"article": "busy"}, "outage": "503", "times": 40},
-    {"name": "seen late", "on": "effect", "where": {"article": "seen-late"}, "lose": "close",
-     "listed_after": "900ms"},
-    {"name": "probe lost", "on": "probe", "lose": "close", "skip": 50, "times": 20},
-]
 # Of the example, but quick, and without a guard that a tenth of lost requests would trip.
 CHANGES = {
     "latency_window": "1s", "absence": {"confirm": 2, "over": "1s"},
@@ -48,6 +37,22 @@ CHANGES = {
     "guard": {"max": 100000, "share": "100%"},
 }
 SETTINGS = {"max_connections": "100", "autovacuum": "on"}
+
+
+def faults(operations):
+    """What the warehouse does wrong, as often as there are orders for it."""
+    return [
+        {"name": "pace", "on": "effect", "latency": "5ms"},
+        {"name": "answer lost", "on": "effect", "where": {"article": "answer-lost"}, "lose": "close"},
+        {"name": "never answered", "on": "effect", "where": {"article": "no-answer"}, "lose": "hang"},
+        {"name": "never arrived", "on": "effect", "where": {"article": "never-arrived"},
+         "outage": "close", "times": operations // 50},
+        {"name": "busy", "on": "effect", "where": {"article": "busy"}, "outage": "503",
+         "times": operations // 50},
+        {"name": "seen late", "on": "effect", "where": {"article": "seen-late"}, "lose": "close",
+         "listed_after": "900ms"},
+        {"name": "probe lost", "on": "probe", "lose": "close", "skip": 10, "times": 10},
+    ]
 
 
 class Clients:
@@ -122,7 +127,7 @@ class Clients:
 
     def check(self):
         """When all is calm: the same bytes again, and another order is refused."""
-        for i in self.random.sample(range(self.count), min(CHECKED, self.count)):
+        for i in self.random.sample(range(self.count), int(CHECKED * self.count)):
             self.repeat(i)
             other = self.ask(i, {"article": self.articles[i], "total": "99999.99"})
             if other is None or other.status != 422:
@@ -150,10 +155,9 @@ class Run(kill_run.Run):
 
     # processes
 
-    @staticmethod
-    def faults(seed):
+    def faults(self, seed):
         keys = [{"name": "no keys", "on": "effect", "forget_key": True}] if seed % 2 else []
-        return php_shop.simulator_settings(*FAULTS, *keys)
+        return php_shop.simulator_settings(*faults(self.operations), *keys)
 
     def write_policies(self, home):
         policy = yaml.safe_load((php_shop.PHP / "policies.d/place_order.yaml").read_text())
