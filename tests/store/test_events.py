@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which changes are announced, and that worker and reconciler write the same."""
 
+import json
+import pathlib
+
+import jsonschema
 import pytest
 from statements import record
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 # event_type(from, to, event of the journal), by hand
 TYPES = [
@@ -132,3 +138,47 @@ def test_the_evidence_of_a_change_and_the_change_are_one(call, connect, one):
         call("start", operation_id="whole")
     assert one("SELECT status, revision FROM reconcile.operations WHERE operation_id = 'whole'") \
         == {"status": "pending", "revision": 0}
+
+
+# what is documented
+
+
+@pytest.fixture(scope="module")
+def schema():
+    read = json.loads((DOCS / "events/operation.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(read)
+    return jsonschema.Draft7Validator(read)
+
+
+def test_every_type_is_documented():
+    text = (DOCS / "events.md").read_text()
+    for kind in {kind for _, _, _, kind in TYPES if kind}:
+        assert f"| `{kind}` |" in text, kind
+
+
+def test_payloads_are_as_documented(call, root, schema):
+    """Of the fullest and of the emptiest operation; and nothing secret is among them."""
+    call("request", operation_type="job", operation_id="doc-1", scope="north", entity_type="order",
+         entity_id="42", version="7", idempotency_key="key-secret", business_key="b-1",
+         correlation_id="c-1", expected='{"total": "hidden"}', payload='{"total": "hidden"}')
+    call("start", operation_id="doc-1")
+    call("sent", operation_id="doc-1")
+    call("confirm", operation_id="doc-1", remote_id="r-1")
+    call("request", operation_type="job", operation_id="doc-2")
+    call("cancel", operation_id="doc-2")
+    rows = root.execute("SELECT payload, payload::text AS text FROM reconcile.outbox"
+                        " WHERE aggregateid LIKE 'doc-%'").fetchall()
+    assert len(rows) == 4
+    for row in rows:
+        schema.validate(row["payload"])
+        assert "secret" not in row["text"] and "hidden" not in row["text"]
+
+
+@pytest.mark.parametrize("wrong", [{"status": "done"}, {"revision": -1}, {"at": "now"},
+                                   {"idempotency_key": "k"}, {"class": "waiting"}])
+def test_the_schema_refuses(call, root, schema, wrong):
+    call("request", operation_type="job", operation_id="doc-3")
+    payload = root.execute("SELECT payload FROM reconcile.outbox WHERE aggregateid = 'doc-3'"
+                           ).fetchone()["payload"]
+    assert schema.is_valid(payload)
+    assert not schema.is_valid({**payload, **wrong})
