@@ -13,7 +13,7 @@ import yaml
 from world import BUILD
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXAMPLES = [ROOT / "etc", ROOT / "examples/first-policy"]
+EXAMPLES = [ROOT / "etc", ROOT / "examples/first-policy", ROOT / "examples/php"]
 POLICIES = sorted(p for folder in EXAMPLES for p in folder.glob("policies.d/*.yaml"))
 TARGETS = sorted(p for folder in EXAMPLES for p in folder.glob("targets.d/*.yaml"))
 
@@ -208,7 +208,8 @@ def played():
 def test_examples_are_there():
     assert {p.stem for p in POLICIES} >= {
         "capture_payment", "charge_card", "create_order", "send_email", "ship_parcel",
-        "store_document", "sync_customer", "update_customer", "collect_debit"}
+        "store_document", "sync_customer", "update_customer", "collect_debit", "place_order",
+        "set_address"}
 
 
 @pytest.mark.parametrize("file", POLICIES + TARGETS, ids=lambda p: p.stem)
