@@ -17,7 +17,7 @@
 
 enum {
 	FRACTION_DIGITS = 18,
-	MS_DIGITS = 17,
+	MS_DIGITS = 15, /* the last day of the year 9999; microseconds still fit */
 	/* What two digits of a year are near to: values must not change with the clock. */
 	NEAR_YEAR = 2020,
 };

@@ -152,6 +152,8 @@ static const char *const wrong[] = {
 	"/Date(1772366400000+01:00)/",
 	"/Date(1772366400000+01)/",
 	"/Date(1772366400000.5)/",
+	"/Date(1000000000000000)/",
+	"/Date(-1000000000000000)/",
 	"/Date(999999999999999999)/",
 	"/Date(1772366400000)/ ",
 	"now",
@@ -249,11 +251,14 @@ static void
 test_us(void)
 {
 	struct moment a = read("2026-03-01T12:00:00.1234569Z"), b = read("/Date(-1)/"),
-		      c = read("9999-12-31T23:59:59.999999Z");
+		      c = read("9999-12-31T23:59:59.999999Z"),
+		      d = read("/Date(999999999999999)/"), e = read("/Date(-999999999999999)/");
 
 	tap_int(moment_us(&a), INT64_C(1772366400123456), "cut to microseconds");
 	tap_int(moment_us(&b), -1000, "before the epoch");
 	tap_int(moment_us(&c), INT64_C(253402300799999999), "the last year");
+	tap_int(moment_us(&d), INT64_C(999999999999999000), "the last one with 15 digits");
+	tap_int(moment_us(&e), INT64_C(-999999999999999000), "the first one with 15 digits");
 }
 
 int

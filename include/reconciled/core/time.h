@@ -21,7 +21,8 @@ struct moment {
 
 /*
  * RFC 3339 (also "+0000", a space for T, a space before an offset, YYYY/MM/DD); the three forms of
- * an HTTP date; ten digits of seconds, thirteen of milliseconds; /Date(MS)/, /Date(MS+HHMM)/.
+ * an HTTP date; ten digits of seconds, thirteen of milliseconds; /Date(MS)/, /Date(MS+HHMM)/
+ * with up to 15 digits of milliseconds.
  * A local time without offset is read in zone; with NULL it is unreadable, as it is where clocks
  * skip it or show it twice. 23:59:60 UTC at the end of a month is the second that follows. A
  * fraction of more than 18 digits, a date that does not exist and everything else is unreadable:
