@@ -290,20 +290,21 @@ auth_decode(struct loading *loading, const struct node *node, void *at, const st
 	fields_decode(loading, node, &auth_table, at);
 }
 
-/* A path stays below the base, where everything else is asked too. */
+/* A path stays below the base, where everything else is asked too; only there leads a socket. */
 static void
 settle_token_url(struct loading *loading, const struct node *node, struct target *target)
 {
 	struct oauth2 *oauth2 = &target->auth.oauth2;
 	const char *text = oauth2->token_url, *whole;
+	bool below = text[0] == '/';
 	struct err err = { 0 };
 
-	if (text[0] == '/' && target->base)
+	if (below && target->base)
 		oauth2->token_url = arena_printf(loading->arena, "%s%s", target->base, text);
-	else if (text[0] == '/')
+	else if (below)
 		return; /* below what was said to be no base */
-	if (!address_check(loading->arena, oauth2->token_url, target->insecure || target->socket,
-			   &whole, &err))
+	if (!address_check(loading->arena, oauth2->token_url,
+			   target->insecure || (below && target->socket), &whole, &err))
 		complain(loading, node, "%s", err.text);
 }
 

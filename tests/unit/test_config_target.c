@@ -84,6 +84,16 @@ static const struct {
 	       "client_secret: \"env:S\"}}\n",
 	  "targets.d/crm.yaml:3:28: token_url: http is for loopback only, allowed: https, or "
 	  "insecure: true beside it\n" },
+	{ "tokens from elsewhere over plain http, which no socket makes safe",
+	  "target: crm\nbase: http://adapter/v1\nsocket: /run/adapter.sock\n"
+	  "auth: {oauth2: {token_url: http://login.example.com/t, client_id: us, "
+	  "client_secret: \"env:S\"}}\n",
+	  "targets.d/crm.yaml:4:28: token_url: http is for loopback only, allowed: https, or "
+	  "insecure: true beside it\n" },
+	{ "tokens below the base, through its socket",
+	  "target: crm\nbase: http://adapter/v1\nsocket: /run/adapter.sock\n"
+	  "auth: {oauth2: {token_url: /t, client_id: us, client_secret: \"env:S\"}}\n",
+	  "" },
 	{ "tokens from a metadata service",
 	  HEAD "auth: {oauth2: {token_url: https://169.254.169.254/t, client_id: us, "
 	       "client_secret: \"env:S\"}}\n",
