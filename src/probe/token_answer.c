@@ -57,22 +57,22 @@ error_code(const json_t *body)
 					     "temporarily_unavailable" };
 	const char *code = json_string_value(json_object_get(body, "error"));
 
-	for (size_t i = 0; code && i < sizeof(codes) / sizeof(codes[0]); i++)
+	for (size_t i = 0; code && i < ARRAY_LEN(codes); i++)
 		if (strcmp(codes[i], code) == 0)
 			return codes[i];
 	return NULL;
 }
 
-/* Some write the number as a text. */
+/* Some write the number as a text. What no integer can hold is cut before it becomes one. */
 static int64_t
 life_us(const json_t *value)
 {
 	const char *text = json_string_value(value);
-	json_int_t seconds = text ? strtoll(text, NULL, 10) : (json_int_t)json_number_value(value);
+	double seconds = text ? strtod(text, NULL) : json_number_value(value);
 
-	if (seconds <= 0)
+	if (!(seconds > 0))
 		return 0;
-	return (seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * SECOND;
+	return (seconds < (double)LIFE_MAX_S ? (int64_t)seconds : LIFE_MAX_S) * SECOND;
 }
 
 static bool
