@@ -105,10 +105,11 @@ on_fetched(void *owner, struct due_rows *rows, const struct err *err)
 		subject->clock_offset_us = due_rows_now_us(rows) - clock_monotonic_us();
 }
 
+/* What is waited for has a deadline of its own. */
 static bool
 turn(struct explain_ask *asking, const bool *over)
 {
-	while (!*over && !asking->too_late && event_base_loop(asking->ctl->base, EVLOOP_ONCE) == 0)
+	while (!*over && event_base_loop(asking->ctl->base, EVLOOP_ONCE) == 0)
 		continue;
 	return *over;
 }
