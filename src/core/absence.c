@@ -83,23 +83,14 @@ judge_counted(struct judgement *of)
 void
 judge_absence(struct judgement *of)
 {
-	const struct operation *op = of->op;
-	int64_t at_us = of->look->at_us, after_us = earned_after_us(of->policy, op);
+	int64_t at_us = of->look->at_us;
 
-	if (of->look->control == CONTROL_LOST) {
-		judgement_inconclusive(of, "control", REASON_CONTROL);
-	} else if (op->first_sent_at_us == TIME_NONE) {
-		judgement_fire(of, ABSENCE, CLASS_WAITING, REASON_NEVER_SENT);
-	} else if (at_us < after_us) {
-		of->verdict->earned = op->earned;
-		of->verdict->earned.inconclusive = 0;
-		judgement_fire(of, ABSENCE, CLASS_WAITING,
-			       look_now_us(of->look) < after_us ? REASON_TOO_EARLY
-								: REASON_ABSENT_UNCONFIRMED);
-	} else if (is_from_before(of->look, after_us)) {
+	if (!judgement_may_count(of, ABSENCE))
+		return;
+	if (is_from_before(of->look, earned_after_us(of->policy, of->op))) {
 		judgement_inconclusive(of, "probe", REASON_NOT_COVERED);
-	} else {
-		of->verdict->earned = earned_with(of->policy, op, CLASS_MISSING, at_us);
-		judge_counted(of);
+		return;
 	}
+	of->verdict->earned = earned_with(of->policy, of->op, CLASS_MISSING, at_us);
+	judge_counted(of);
 }

@@ -52,23 +52,8 @@ earn_missing(struct judgement *of, enum reason reason)
 	struct verdict *verdict = of->verdict;
 	int64_t at_us = of->look->at_us;
 
-	if (of->look->control == CONTROL_LOST) {
-		judgement_inconclusive(of, "control", REASON_CONTROL);
+	if (!judgement_may_count(of, OUTCOME))
 		return;
-	}
-	if (of->op->first_sent_at_us == TIME_NONE) {
-		judgement_fire(of, OUTCOME, CLASS_WAITING, REASON_NEVER_SENT);
-		return;
-	}
-	if (at_us < earned_after_us(of->policy, of->op)) {
-		verdict->earned = of->op->earned;
-		verdict->earned.inconclusive = 0;
-		judgement_fire(of, OUTCOME, CLASS_WAITING,
-			       look_now_us(of->look) < earned_after_us(of->policy, of->op)
-				       ? REASON_TOO_EARLY
-				       : REASON_ABSENT_UNCONFIRMED);
-		return;
-	}
 	verdict->earned = earned_with(of->policy, of->op, CLASS_WAITING, at_us);
 	if (earned_enough(of->policy, &verdict->earned, at_us))
 		judgement_fire(of, OUTCOME, CLASS_MISSING, reason);

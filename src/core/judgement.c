@@ -71,6 +71,33 @@ judgement_inconclusive(struct judgement *of, const char *rule, enum reason reaso
 	judgement_fire(of, "give_up", CLASS_AMBIGUOUS, REASON_GIVE_UP);
 }
 
+/* What was earned before stays. A look that is judged late was too early all the same. */
+static void
+keep_waiting(struct judgement *of, const char *rule, int64_t after_us)
+{
+	of->verdict->earned = of->op->earned;
+	of->verdict->earned.inconclusive = 0;
+	judgement_fire(of, rule, CLASS_WAITING,
+		       look_now_us(of->look) < after_us ? REASON_TOO_EARLY
+							: REASON_ABSENT_UNCONFIRMED);
+}
+
+bool
+judgement_may_count(struct judgement *of, const char *rule)
+{
+	int64_t after_us = earned_after_us(of->policy, of->op);
+
+	if (of->look->control == CONTROL_LOST)
+		judgement_inconclusive(of, "control", REASON_CONTROL);
+	else if (of->op->first_sent_at_us == TIME_NONE)
+		judgement_fire(of, rule, CLASS_WAITING, REASON_NEVER_SENT);
+	else if (of->look->at_us < after_us)
+		keep_waiting(of, rule, after_us);
+	else
+		return true;
+	return false;
+}
+
 /* A waiting state at the target may last so long, then a person looks. */
 static bool
 is_stuck(const struct judgement *of)

@@ -33,6 +33,12 @@ void judgement_fire(struct judgement *of, const char *rule, enum verdict_class c
  */
 void judgement_inconclusive(struct judgement *of, const char *rule, enum reason reason);
 
+/*
+ * Whether this look may count as negative evidence. If not, that is the verdict: the control object
+ * is lost, no worker ever started it, or the look was before the effect had to be visible.
+ */
+bool judgement_may_count(struct judgement *of, const char *rule);
+
 /* Not final at the target yet; after the policy's limit that is ambiguous. */
 void judgement_wait(struct judgement *of, const char *rule, const char *reason);
 
