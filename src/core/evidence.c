@@ -29,7 +29,7 @@ struct writing {
 	/* The value hashed last: equal sides of a comparison follow each other. */
 	const char *hashed;
 	size_t hashed_len;
-	char hash[22];
+	char hash[EVIDENCE_HASH_SIZE];
 };
 
 bool
@@ -42,7 +42,7 @@ evidence_keeps(const struct policy *policy, const struct locator *locator)
 }
 
 void
-evidence_hash(struct hmac *key, const char *text, size_t len, char ret[static 22])
+evidence_hash(struct hmac *key, const char *text, size_t len, char ret[static EVIDENCE_HASH_SIZE])
 {
 	unsigned char mac[HASH_SHA256_BYTES];
 
@@ -55,7 +55,7 @@ evidence_hash(struct hmac *key, const char *text, size_t len, char ret[static 22
 static void
 add_shown(struct writing *w, const char *text, size_t len)
 {
-	char hash[22];
+	char hash[EVIDENCE_HASH_SIZE];
 
 	if (!evidence_json_begin_text(&w->json, text, len)) {
 		evidence_hash(w->key, text, len, hash);
@@ -356,7 +356,7 @@ write_all(struct writing *w)
 
 void
 evidence_write(struct strbuf *out, struct arena *arena, struct hmac *key,
-	       const struct evidence_of *of, char ret_digest[static 65])
+	       const struct evidence_of *of, char ret_digest[static HASH_SHA256_HEX])
 {
 	struct writing w = { .arena = arena, .key = key, .of = of };
 	unsigned char digest[HASH_SHA256_BYTES];

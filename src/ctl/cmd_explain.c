@@ -65,7 +65,7 @@ write_evidence(struct explained *of, struct arena *arena, struct hmac *key, stru
 {
 	const struct evidence_of evidence = { of->policy, of->op, of->look, of->verdict,
 					      of->decision };
-	char digest[65];
+	char digest[HASH_SHA256_HEX];
 
 	explain(arena, key, &of->target->rules, &evidence, &of->explanation);
 	evidence_write(out, arena, key, &evidence, digest);

@@ -99,7 +99,7 @@ fill_evidence(struct record_row *row, struct check *check, const struct decision
 		.verdict = check_verdict(check),
 		.decision = decision,
 	};
-	char digest[65];
+	char digest[HASH_SHA256_HEX];
 
 	strbuf_reset(&tools->scratch);
 	evidence_write(&tools->scratch, check_arena(check), tools->evidence_key, &of, digest);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "reconciled/base/hash.h"
 #include "reconciled/core/operation.h"
 #include "reconciled/core/probe.h"
 #include "reconciled/core/value.h"
@@ -66,10 +67,10 @@ struct response {
 	size_t body_len;
 	int64_t elapsed_us;
 	/* by response_read */
-	const struct value *parsed; /* the body as a tree, or NULL */
-	enum value_fault unparsed;  /* why there is none */
-	size_t parsed_bytes;	    /* memory that the tree takes */
-	char body_sha256[65];	    /* "" without body */
+	const struct value *parsed;	   /* the body as a tree, or NULL */
+	enum value_fault unparsed;	   /* why there is none */
+	size_t parsed_bytes;		   /* memory that the tree takes */
+	char body_sha256[HASH_SHA256_HEX]; /* "" without body */
 };
 
 /* Reads the body, once; what it keeps is in the arena. A batch judges one answer many times. */

@@ -11,6 +11,7 @@
 
 #include <regex.h>
 
+#include "reconciled/base/hash.h"
 #include "reconciled/core/compare.h"
 #include "reconciled/core/probe.h"
 #include "reconciled/core/verdict.h"
@@ -71,9 +72,9 @@ struct describe {
 
 struct policy {
 	const char *operation_type, *target;
-	const char *file; /* where it was loaded from, for messages */
-	const char *text; /* the whole file */
-	char digest[65];  /* hex SHA-256 of it */
+	const char *file;	      /* where it was loaded from, for messages */
+	const char *text;	      /* the whole file */
+	char digest[HASH_SHA256_HEX]; /* hex SHA-256 of it */
 	bool enforce;
 	struct describe describe;
 	enum stakes stakes;
