@@ -65,14 +65,6 @@ struct guard {
 	const struct template_part *batch; /* what this operation adds to a batch, or NULL */
 };
 
-static bool
-is_present(const struct operation *op, enum operation_field field)
-{
-	if (field == OP_EXPECTED)
-		return op->expected != NULL && op->expected->count > 0;
-	return operation_text(op, field) != NULL || operation_time(op, field) != TIME_NONE;
-}
-
 /* A place that all operations of a batch share is looked at as `batch`. */
 static bool
 is_own_part(const struct template_part *part)
@@ -192,7 +184,7 @@ probe_applies(const struct policy *policy, const struct probe *probe, const stru
 			       .batch = probe->batch_max > 0 ? &batch : NULL };
 
 	for (size_t i = 0; i < probe->needs_count; i++)
-		if (!is_present(op, probe->needs[i]))
+		if (!operation_has(op, probe->needs[i]))
 			return APPLIES_NOT;
 	if (!all_parts(probe, &guard, has_values))
 		return APPLIES_NOT;

@@ -5,7 +5,6 @@
  */
 #include "reconciled/core/explain.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +51,11 @@ is_shown(const struct explaining *e, const struct locator *locator)
 static const char *
 shortened(struct arena *arena, const char *text, size_t len)
 {
-	size_t keep = len;
+	size_t keep = SEEN_BYTES;
 
 	if (len <= SEEN_BYTES)
 		return arena_strndup(arena, text, len);
-	for (keep = SEEN_BYTES; keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80;)
+	while (keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80)
 		keep--;
 	return arena_printf(arena, "%.*s…", (int)keep, text);
 }
@@ -64,7 +63,7 @@ shortened(struct arena *arena, const char *text, size_t len)
 static const char *
 seen_text(const struct explaining *e, const struct value *value, bool shown)
 {
-	char hash[22];
+	char hash[EVIDENCE_HASH_SIZE];
 
 	if (value->kind == VALUE_NULL)
 		return "null";
@@ -322,19 +321,11 @@ was_asked(const struct look *look, const struct probe *probe)
 	return false;
 }
 
-static bool
-is_missing(const struct operation *op, enum operation_field field)
-{
-	if (field == OP_EXPECTED)
-		return op->expected == NULL || op->expected->count == 0;
-	return operation_text(op, field) == NULL && operation_time(op, field) == TIME_NONE;
-}
-
 static const char *
 why_inapplicable(const struct explaining *e, const struct probe *probe)
 {
 	for (size_t i = 0; i < probe->needs_count; i++)
-		if (is_missing(e->of->op, probe->needs[i]))
+		if (!operation_has(e->of->op, probe->needs[i]))
 			return arena_printf(e->arena, "it needs %s, which the operation has not",
 					    operation_field_name(probe->needs[i]));
 	return "something that it would send is missing in the operation";

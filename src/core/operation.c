@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "reconciled/core/value.h"
+
 enum field_kind { FIELD_TEXT, FIELD_TIME, FIELD_STATUS, FIELD_EXPECTED };
 
 #define TEXT(field)                                                                                \
@@ -95,6 +97,14 @@ operation_time(const struct operation *op, enum operation_field field)
 	if (operation_field_is_time(field))
 		memcpy(&us, (const char *)op + fields[field].offset, sizeof(us));
 	return us;
+}
+
+bool
+operation_has(const struct operation *op, enum operation_field field)
+{
+	if (field == OP_EXPECTED)
+		return op->expected != NULL && op->expected->count > 0;
+	return operation_text(op, field) != NULL || operation_time(op, field) != TIME_NONE;
 }
 
 int64_t

@@ -49,6 +49,6 @@ struct explanation {
 void explain(struct arena *arena, struct hmac *key, const struct target_rules *rules,
 	     const struct evidence_of *of, struct explanation *ret_explanation);
 
-/* A test in the words of a sentence: "is open", "is not one of a, b", "> 5". What it takes from the
- * operation is named, not shown. */
+/* A test in the words of a sentence: "is open", "no value is one of a, b", "> 5". What it takes from
+ * the operation is named, not shown. */
 const char *explain_test(struct arena *arena, const struct test *test);

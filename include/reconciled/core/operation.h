@@ -90,6 +90,9 @@ bool operation_set_text(struct operation *op, enum operation_field field, const 
 /* TIME_NONE when unset or when the field is no time. */
 int64_t operation_time(const struct operation *op, enum operation_field field);
 
+/* The field has a value, whatever kind it is; of `expected`, a member. */
+bool operation_has(const struct operation *op, enum operation_field field);
+
 /* When the effect was last under way, as far as we know: the greater of sent_at and attempt_until; TIME_NONE:
  * never. */
 int64_t operation_last_send(const struct operation *op);
