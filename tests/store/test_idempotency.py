@@ -332,6 +332,68 @@ def test_i04_the_answer_is_kept_from_its_settlement(reserve, call, key, record, 
     assert reserve()["outcome"] == "replay"  # as long as it is there
 
 
+@pytest.fixture
+def expire(root, key):
+    def by(span):
+        root.execute("UPDATE reconcile.idempotency_records SET expires_at = clock_timestamp() - %s,"
+                     " created_at = clock_timestamp() - interval '10 years',"
+                     " lease_until = clock_timestamp() - interval '9 years' WHERE key = %s",
+                     [span, key["key"]])
+
+    return by
+
+
+def test_i04_an_expired_answer_is_purged(reserve, call, key, record, expire):
+    complete(call, key, reserve())
+    call("purge", max=10000)
+    assert record() is not None
+    expire(datetime.timedelta(seconds=1))
+    assert call("purge", max=10000)["purge"] == 1
+    assert record() is None
+    assert reserve('{"total": 120}')["outcome"] == "reserved"
+
+
+@pytest.mark.parametrize("state", ["processing", "pending", "given back"])
+def test_i04_what_is_not_settled_is_never_purged(reserve, call, key, record, expire, state):
+    held = reserve()
+    if state == "pending":
+        call("uncertain", **key, owner=held["owner"])
+    elif state == "given back":
+        call("fail", **key, owner=held["owner"], retryable=True)
+    expire(datetime.timedelta(days=1000))
+    call("purge", max=10000)
+    assert record() is not None
+
+
+def test_purge_takes_those_that_expired_first(call, root, request):
+    for number in range(5):
+        key = {**SCOPE, "key": f"{request.node.name}-{number}"}
+        complete(call, key, call("reserve", **key))
+        root.execute("UPDATE reconcile.idempotency_records SET expires_at = clock_timestamp()"
+                     " - %s * interval '1 min' WHERE key = %s", [number + 1, key["key"]])
+    assert [call("purge", max=3)["purge"], call("purge", max=3)["purge"],
+            call("purge", max=3)["purge"]] == [3, 2, 0]
+
+
+def test_purge_reads_only_what_it_deletes(root):
+    """With 20,000 records that are kept; by the index, not by the table."""
+    root.execute("INSERT INTO reconcile.idempotency_records (scope, operation, key, status, expires_at)"
+                 " SELECT 'many', 'x', i::text, 'completed', clock_timestamp() + interval '1 day'"
+                 " FROM generate_series(1, 20000) i")
+    root.execute("ANALYZE reconcile.idempotency_records")
+    plan = root.execute(
+        "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT reconcile.purge(1000)").fetchone()
+    top = plan["QUERY PLAN"][0]["Plan"]
+    assert top["Shared Hit Blocks"] + top["Shared Read Blocks"] < 200
+    root.execute("DELETE FROM reconcile.idempotency_records WHERE scope = 'many'")
+
+
+@pytest.mark.parametrize("most", [0, -1, 10001, None])
+def test_purge_is_bounded(call, refused, most):
+    with refused("RC400"):
+        call("purge", max=most)
+
+
 def test_who_waits_gets_the_answer(reserve, connect, call, key):
     held, on, answers = reserve(), connect("app"), []
     waiter = threading.Thread(target=lambda: answers.append(reserve(on=on, wait="5 s")))

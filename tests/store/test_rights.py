@@ -30,7 +30,8 @@ RIGHTS = {
 }
 
 APPLICATION = {"request", "start", "extend", "claim", "sent", "confirm", "reject", "retry",
-               "receipt", "cancel", "set_entity_state", "reserve", "complete", "fail", "uncertain"}
+               "receipt", "cancel", "set_entity_state", "reserve", "complete", "fail", "uncertain",
+               "purge"}
 PEOPLES = {"pause", "resume", "release_guard"}
 DAEMONS = {"draw", "bury"}
 PURE = {"lifecycle_ok", "is_retention", "event_type", "event_payload", "rfc3339", "elapsed",
@@ -52,7 +53,7 @@ def test_functions(root, role):
     held = {row["proname"] for row in root.execute(
         "SELECT proname FROM pg_proc WHERE pronamespace = 'reconcile'::regnamespace"
         " AND has_function_privilege(%s, oid, 'EXECUTE')", [f"{role}_login"])}
-    more = {"app": APPLICATION, "operator": PEOPLES, "daemon": DAEMONS | {"in_part"}}
+    more = {"app": APPLICATION, "operator": PEOPLES, "retention": {"purge"}, "daemon": DAEMONS | {"in_part"}}
     assert held == PURE | more.get(role, set())
 
 
