@@ -39,17 +39,18 @@ def test_an_answer_that_says_what_was_sent_confirms(shop, world):
 
 
 def test_what_is_committed_during_the_claim_is_sent_whole(shop, world):
-    """The claim waits for a lock; the order that it then finds is younger than its statement."""
+    """The order is older than the statement that claims it, and its commit is younger."""
     world.once()
     with psycopg.connect(world.cluster.conninfo(world.database)) as holder:
-        holder.execute("LOCK TABLE reconcile.guards")
-        shop.worker("waiting")
-        world.wait_for(lambda: world.db.execute(
-            "SELECT FROM pg_stat_activity WHERE application_name = 'waiting'"
-            " AND wait_event_type = 'Lock'").fetchall(), what="a claim that waits")
-        order = shop.place(9)
+        with world.app.transaction():
+            order = shop.place(9)
+            holder.execute("LOCK TABLE reconcile.guards")
+            shop.worker("waiting")
+            world.wait_for(lambda: world.db.execute(
+                "SELECT FROM pg_stat_activity WHERE application_name = 'waiting'"
+                " AND wait_event_type = 'Lock'").fetchall(), what="a claim that waits")
         holder.rollback()
-        assert shop.end(order, "confirmed")["attempts"] == 1
+    assert shop.end(order, "confirmed")["attempts"] == 1
     [effect] = shop.effects(order)
     assert (effect["body"]["number"], effect["body"]["total"]) == (order, "10.50")
 
