@@ -9,6 +9,7 @@
 #include "condition.h"
 #include "condition_shape.h"
 #include "header.h"
+#include "json_scalar.h"
 #include "loading.h"
 #include "reconciled/base/arena.h"
 #include "tree.h"
@@ -58,52 +59,6 @@ const struct named_template *
 query_templates_decode(struct loading *loading, const struct node *node, size_t *ret_count)
 {
 	return decode_named(loading, node, template_decode_joining, ret_count);
-}
-
-static size_t
-span_digits(const char *text)
-{
-	return strspn(text, "0123456789");
-}
-
-/* RFC 8259: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
-static bool
-is_json_number(const char *text)
-{
-	size_t digits;
-
-	text += *text == '-';
-	digits = span_digits(text);
-	if (digits == 0 || (digits > 1 && *text == '0'))
-		return false;
-	text += digits;
-	if (*text == '.') {
-		digits = span_digits(++text);
-		if (digits == 0)
-			return false;
-		text += digits;
-	}
-	if (*text == 'e' || *text == 'E') {
-		text++;
-		text += *text == '+' || *text == '-';
-		digits = span_digits(text);
-		if (digits == 0)
-			return false;
-		text += digits;
-	}
-	return *text == '\0';
-}
-
-static enum value_kind
-scalar_kind(const struct node *node)
-{
-	if (node->kind == NODE_NULL)
-		return VALUE_NULL;
-	if (node->quoted)
-		return VALUE_TEXT;
-	if (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0)
-		return VALUE_BOOL;
-	return is_json_number(node->text) ? VALUE_NUMBER : VALUE_TEXT;
 }
 
 static const struct shape json_null = { .kind = SHAPE_NULL };
@@ -180,7 +135,7 @@ json_decode(struct loading *loading, const struct node *node, struct json_templa
 		return json_children(loading, node, ret);
 	if (is_each(node))
 		return each_decode(loading, node, ret);
-	ret->kind = scalar_kind(node);
+	ret->kind = json_scalar_kind(node);
 	if (ret->kind == VALUE_TEXT)
 		return template_decode(loading, node, &ret->text);
 	if (ret->kind != VALUE_NULL)

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
+#include "json_scalar.h"
 #include "loading.h"
 #include "reconciled/base/arena.h"
 #include "reconciled/base/attributes.h"
-#include "reconciled/core/number.h"
 #include "reconciled/core/time.h"
 #include "tree.h"
 
@@ -37,27 +37,6 @@ moment_decode(struct loading *loading, const struct node *node, void *at, const 
 		complain_found(loading, node, "a time like 2026-03-01T12:00:00Z");
 }
 
-/* JSON has fewer spellings than number: 007 and +1 are texts. */
-static bool
-is_json_number(const char *text)
-{
-	const char *digits = text + (*text == '-');
-
-	if (*digits < '0' || *digits > '9' || !number_is_valid(text, strlen(text)))
-		return false;
-	return digits[0] != '0' || digits[1] < '0' || digits[1] > '9';
-}
-
-static enum value_kind
-scalar_kind(const struct node *node)
-{
-	if (node->quoted)
-		return VALUE_TEXT;
-	if (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0)
-		return VALUE_BOOL;
-	return is_json_number(node->text) ? VALUE_NUMBER : VALUE_TEXT;
-}
-
 /* Depth is bounded by that of the tree. */
 static struct value *
 value_of(struct loading *loading, const struct node *node)
@@ -67,7 +46,7 @@ value_of(struct loading *loading, const struct node *node)
 	if (node->kind == NODE_NULL)
 		return value_create(loading->arena, VALUE_NULL, NULL, 0);
 	if (node->kind == NODE_TEXT)
-		return value_create(loading->arena, scalar_kind(node), node->text,
+		return value_create(loading->arena, json_scalar_kind(node), node->text,
 				    strlen(node->text));
 	value = value_create(loading->arena, node->kind == NODE_MAP ? VALUE_OBJECT : VALUE_LIST,
 			     NULL, 0);
