@@ -200,15 +200,15 @@ static const struct field sigv4_fields[] = {
 TABLE(sigv4_table, sigv4_fields);
 
 static const struct word algorithm_list[] = {
-	{ "sha256", .value = HMAC_SHA256 },
-	{ "sha512", .value = HMAC_SHA512 },
-	{ "sha1", .value = HMAC_SHA1 },
+	{ "sha256", .value = SIGNING_SHA256 },
+	{ "sha512", .value = SIGNING_SHA512 },
+	{ "sha1", .value = SIGNING_SHA1 },
 };
 WORDS(algorithm_words, algorithm_list);
 
 static const struct word encoding_list[] = {
-	{ "hex", .value = HMAC_HEX },
-	{ "base64", .value = HMAC_BASE64 },
+	{ "hex", .value = SIGNING_HEX },
+	{ "base64", .value = SIGNING_BASE64 },
 };
 WORDS(encoding_words, encoding_list);
 
@@ -226,15 +226,15 @@ decode_sign(struct loading *loading, const struct node *node, void *at, const st
 #define HMAC(member) offsetof(struct auth, hmac.member)
 
 static const struct field hmac_fields[] = {
-	{ "algorithm", HMAC(algorithm), WORD(algorithm_words, HMAC_SHA256),
+	{ "algorithm", HMAC(rule.algorithm), WORD(algorithm_words, SIGNING_SHA256),
 	  .help = "Hash of the signature." },
 	{ "key", HMAC(key), OWN(decode_key), .shape = &shape_secret, .required = true,
 	  .help = "a secret" },
-	{ "encoding", HMAC(encoding), WORD(encoding_words, HMAC_HEX),
+	{ "encoding", HMAC(rule.encoding), WORD(encoding_words, SIGNING_HEX),
 	  .help = "How the signature is written." },
 	{ "header", HMAC(header), OWN(decode_header_name), .shape = &shape_header_name,
 	  .required = true, .help = "name of the header that carries it" },
-	{ "sign", HMAC(sign), OWN(decode_sign), .shape = &shape_text, .required = true,
+	{ "sign", HMAC(rule.sign), OWN(decode_sign), .shape = &shape_text, .required = true,
 	  .help = "what is signed" },
 };
 TABLE(hmac_table, hmac_fields);

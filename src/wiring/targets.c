@@ -31,17 +31,6 @@ static const enum tls_floor floors[] = {
 	[TLS_1_3] = TLS_FLOOR_1_3,
 };
 
-static const enum signing_algorithm algorithms[] = {
-	[HMAC_SHA256] = SIGNING_SHA256,
-	[HMAC_SHA512] = SIGNING_SHA512,
-	[HMAC_SHA1] = SIGNING_SHA1,
-};
-
-static const enum signing_encoding encodings[] = {
-	[HMAC_HEX] = SIGNING_HEX,
-	[HMAC_BASE64] = SIGNING_BASE64,
-};
-
 static const char *
 reveal(const struct secret *secret)
 {
@@ -89,9 +78,7 @@ static struct probe_hmac
 hmac_of(const struct hmac_auth *hmac)
 {
 	return (struct probe_hmac){
-		.rule = { .algorithm = algorithms[hmac->algorithm],
-			  .encoding = encodings[hmac->encoding],
-			  .sign = hmac->sign },
+		.rule = hmac->rule,
 		.key = value_of(&hmac->key),
 		.header = hmac->header,
 	};

@@ -443,10 +443,10 @@ test_logins(void)
 	if (config) {
 		const struct target *target = config_target(config, "crm");
 
-		tap_int(target->auth.hmac.algorithm, HMAC_SHA256, "sha256 is the usual algorithm");
-		tap_int(target->auth.hmac.encoding, HMAC_HEX, "hex the usual encoding");
+		tap_int(target->auth.hmac.rule.algorithm, SIGNING_SHA256, "sha256 is the usual algorithm");
+		tap_int(target->auth.hmac.rule.encoding, SIGNING_HEX, "hex the usual encoding");
 		tap_str(target->auth.hmac.header, "X-Sig", "header");
-		tap_str(target->auth.hmac.sign, "{path}", "sign");
+		tap_str(target->auth.hmac.rule.sign, "{path}", "sign");
 		tap_str(target->socket, case_path("targets.d/a.sock"), "socket beside the file");
 		tap_int(target->tls_min, TLS_1_3, "min");
 		tap_ok(target->proxy == NULL, "no proxy");

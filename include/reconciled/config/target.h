@@ -10,6 +10,7 @@
 
 #include "reconciled/core/policy.h"
 #include "reconciled/core/reading.h"
+#include "reconciled/core/signing.h"
 
 struct secret;
 
@@ -23,8 +24,6 @@ enum auth_kind {
 	AUTH_HMAC
 };
 enum oauth2_style { OAUTH2_BASIC, OAUTH2_BODY }; /* where client id and secret stand */
-enum hmac_algorithm { HMAC_SHA256, HMAC_SHA512, HMAC_SHA1 };
-enum hmac_encoding { HMAC_HEX, HMAC_BASE64 };
 enum tls_version { TLS_DEFAULT, TLS_1_2, TLS_1_3 };
 
 /* A value that is written in the file or is a secret; both NULL: not given. */
@@ -47,12 +46,9 @@ struct sigv4 {
 
 /* An HMAC that the target defines. */
 struct hmac_auth {
-	enum hmac_algorithm algorithm;
-	enum hmac_encoding encoding;
+	struct signing_rule rule;
 	struct setting key;
 	const char *header; /* name */
-	const char
-		*sign; /* {method} {path} {query} {body} {body_sha256} {timestamp} … as written */
 };
 
 struct auth {
