@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/un.h>
 
 #include "address.h"
 #include "auth.h"
@@ -70,6 +71,32 @@ decode_answers(struct loading *loading, const struct node *node, void *at,
 			complain(loading, node,
 				 "looks at answers of the target, not at operations");
 	reach_check_conditions(loading, node, conditions);
+}
+
+static void
+decode_socket(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
+	const char *text = text_decode(loading, node, "the path of a unix socket");
+	const char *path = text ? path_beside(loading, text) : NULL;
+
+	if (path && strlen(path) > most)
+		complain(loading, node,
+			 "the path of the socket has %zu bytes, allowed: at most %zu", strlen(path),
+			 most);
+	else
+		*(const char **)at = path;
+}
+
+/* The text is not repeated: it may hold a password. */
+static void
+decode_proxy(struct loading *loading, const struct node *node, void *at, const struct field *field)
+{
+	const char *text = text_decode(loading, node, "the URL of a proxy");
+	struct err err = { 0 };
+
+	if (text && !address_check_proxy(loading->arena, text, at, &err))
+		complain(loading, node, "%s", err.text);
 }
 
 static const struct field timeout_fields[] = {
@@ -182,9 +209,9 @@ static const struct field target_fields[] = {
 	{ "control", offsetof(struct target, rules.control), OWN(control_decode),
 	  .shape = &shape_control, .table = &control_table,
 	  .help = "A question whose answer is known to be there." },
-	{ "socket", offsetof(struct target, socket), OWN(socket_decode), .shape = &shape_text,
+	{ "socket", offsetof(struct target, socket), OWN(decode_socket), .shape = &shape_text,
 	  .help = "Unix socket to speak HTTP on." },
-	{ "proxy", offsetof(struct target, proxy), OWN(proxy_decode), .shape = &shape_text,
+	{ "proxy", offsetof(struct target, proxy), OWN(decode_proxy), .shape = &shape_text,
 	  .help = "URL of a proxy to go through." },
 	{ "files", 0, LATER },
 };

@@ -6,13 +6,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "address.h"
 #include "loading.h"
 #include "reconciled/base/attributes.h"
-#include "reconciled/base/err.h"
 #include "reconciled/base/secret.h"
 #include "tree.h"
 
@@ -80,30 +77,4 @@ tls_check(struct loading *loading, const struct node *root)
 		complain_at_key(loading, cert, "needs key beside it");
 	if (key && !cert)
 		complain_at_key(loading, key, "needs cert beside it");
-}
-
-void
-socket_decode(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
-	const char *text = text_decode(loading, node, "the path of a unix socket");
-	const char *path = text ? path_beside(loading, text) : NULL;
-
-	if (path && strlen(path) > most)
-		complain(loading, node,
-			 "the path of the socket has %zu bytes, allowed: at most %zu", strlen(path),
-			 most);
-	else
-		*(const char **)at = path;
-}
-
-/* The text is not repeated: it may hold a password. */
-void
-proxy_decode(struct loading *loading, const struct node *node, void *at, const struct field *field)
-{
-	const char *text = text_decode(loading, node, "the URL of a proxy");
-	struct err err = { 0 };
-
-	if (text && !address_check_proxy(loading->arena, text, at, &err))
-		complain(loading, node, "%s", err.text);
 }
