@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "policy.h"
+#include "reconciled/base/attributes.h"
 #include "reconciled/base/strbuf.h"
 #include "reconciled/core/duration.h"
 #include "schema_writing.h"
@@ -106,10 +107,11 @@ schema_of_words(const struct words *words)
 
 	for (size_t i = 0; i < words->count; i++) {
 		const struct word *word = &words->list[i];
-		json_t *twin = word->later ? NULL : schema_plain_twin(word->name);
+		json_t *twin;
 
 		if (word->later)
 			continue;
+		twin = schema_plain_twin(word->name);
 		if (twin)
 			add_word(names, helps, twin, word);
 		add_word(names, helps, json_string(word->name), word);
@@ -345,7 +347,7 @@ static const struct {
 const char *
 schema_name(size_t i)
 {
-	return i < sizeof(files) / sizeof(files[0]) ? files[i].name : NULL;
+	return i < ARRAY_LEN(files) ? files[i].name : NULL;
 }
 
 static char *

@@ -80,7 +80,7 @@ WORDS(fault_words, fault_list);
 
 static const struct shape headers_shape = {
 	.kind = SHAPE_MAP,
-	.pattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
+	.pattern = HEADER_NAME_PATTERN,
 	.of = &(const struct shape){ .kind = SHAPE_SCALAR },
 };
 static const struct shape body_shape = { .kind = SHAPE_SCALAR };

@@ -19,6 +19,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
+#include "reconciled/base/attributes.h"
 #include "reconciled/base/xalloc.h"
 
 struct watch {
@@ -185,7 +186,7 @@ embedded_v4(const struct in6_addr *v6, struct in_addr *ret_v4)
 	};
 	static const unsigned char six_to_four[2] = { 0x20, 0x02 };
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (memcmp(v6->s6_addr, prefixes[i], sizeof(prefixes[i])) == 0) {
 			memcpy(ret_v4, v6->s6_addr + 12, sizeof(*ret_v4));
 			return true;
