@@ -74,8 +74,7 @@ evidence_differences(struct strbuf *out, const json_t *evidence)
 	const json_t *compared;
 	size_t i;
 
-	json_array_foreach(json_object_get(evidence, "compared"), i, compared)
-	{
+	json_array_foreach(json_object_get(evidence, "compared"), i, compared) {
 		if (strcmp(member_text(compared, "result"), "equal") == 0)
 			continue;
 		put_separator(out, "; ");
@@ -143,8 +142,7 @@ put_rules(struct strbuf *out, const json_t *evidence)
 	const json_t *rule;
 	size_t i;
 
-	json_array_foreach(json_object_get(evidence, "rules"), i, rule)
-	{
+	json_array_foreach(json_object_get(evidence, "rules"), i, rule) {
 		put_separator(out, ", ");
 		strbuf_printf(out, "%s %s", member_text(rule, "rule"),
 			      json_is_true(json_object_get(rule, "held")) ? "held"
@@ -168,8 +166,7 @@ put_equal(struct strbuf *out, const json_t *evidence)
 	const json_t *compared;
 	size_t i;
 
-	json_array_foreach(json_object_get(evidence, "compared"), i, compared)
-	{
+	json_array_foreach(json_object_get(evidence, "compared"), i, compared) {
 		if (strcmp(member_text(compared, "result"), "equal") != 0)
 			continue;
 		put_separator(out, ", ");
@@ -183,8 +180,7 @@ put_members(struct strbuf *out, json_t *object)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value)
-	{
+	json_object_foreach(object, name, value) {
 		put_separator(out, ", ");
 		strbuf_printf(out, "%s = ", name);
 		evidence_value(out, value);
@@ -225,8 +221,7 @@ put_clauses(struct strbuf *out, const json_t *evidence)
 	const json_t *clause;
 	size_t i;
 
-	json_array_foreach(json_object_get(evidence, "clauses"), i, clause)
-	{
+	json_array_foreach(json_object_get(evidence, "clauses"), i, clause) {
 		put_separator(out, ", ");
 		strbuf_printf(out, "%s %s", member_text(clause, "name"),
 			      json_is_true(json_object_get(clause, "ok")) ? "ok" : "not met");
@@ -281,8 +276,7 @@ is_compared(const json_t *evidence, const char *field)
 	const json_t *compared;
 	size_t i;
 
-	json_array_foreach(json_object_get(evidence, "compared"), i, compared)
-	{
+	json_array_foreach(json_object_get(evidence, "compared"), i, compared) {
 		if (strcmp(member_text(compared, "field"), field) == 0)
 			return true;
 	}
@@ -296,8 +290,7 @@ add_compared(struct table *table, const json_t *evidence)
 	const json_t *compared;
 	size_t i;
 
-	json_array_foreach(json_object_get(evidence, "compared"), i, compared)
-	{
+	json_array_foreach(json_object_get(evidence, "compared"), i, compared) {
 		table_add(table, member_text(compared, "field"));
 		for (size_t s = 0; s < ARRAY_LEN(sides); s++) {
 			struct strbuf side = { 0 };
@@ -320,8 +313,7 @@ evidence_print_compared(const struct screen *screen, const json_t *evidence, jso
 	json_t *value;
 
 	add_compared(table, evidence);
-	json_object_foreach(expected, name, value)
-	{
+	json_object_foreach(expected, name, value) {
 		if (is_compared(evidence, name))
 			continue;
 		table_add(table, name);

@@ -28,7 +28,7 @@ list_operations(struct asking *asking)
 	size_t count = 0;
 
 	TAILQ_FOREACH(run, &asking->runs, link)
-	ops[count++] = run->op;
+		ops[count++] = run->op;
 	asking->query.ops = ops;
 	asking->query.ops_count = count;
 }
@@ -140,8 +140,8 @@ next_held(const struct probe_target *target, int64_t now_us)
 	bool open = gate_free(&target->gate, now_us) > 0;
 
 	TAILQ_FOREACH(asking, &target->held, link)
-	if ((open && asking->due_us <= now_us) || is_hopeless(asking, now_us))
-		return asking;
+		if ((open && asking->due_us <= now_us) || is_hopeless(asking, now_us))
+			return asking;
 	return NULL;
 }
 
@@ -159,7 +159,7 @@ judge(struct asking *asking)
 	struct probe_run *run;
 
 	TAILQ_FOREACH(run, &asking->runs, link)
-	run->reading = http_reading(&asking->query, run->arena, run->op);
+		run->reading = http_reading(&asking->query, run->arena, run->op);
 }
 
 static void
@@ -232,8 +232,8 @@ next_page(const struct asking *asking)
 	const struct probe_run *run;
 
 	TAILQ_FOREACH(run, &asking->runs, link)
-	if (run->reading->next != NULL)
-		return run->reading->next;
+		if (run->reading->next != NULL)
+			return run->reading->next;
 	return NULL;
 }
 

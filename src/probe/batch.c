@@ -25,8 +25,8 @@ find_open(struct probe_target *target, const struct probe *probe)
 	struct asking *asking;
 
 	TAILQ_FOREACH(asking, &target->held, link)
-	if (asking->query.probe == probe && batch_is_open(asking))
-		return asking;
+		if (asking->query.probe == probe && batch_is_open(asking))
+			return asking;
 	return NULL;
 }
 
@@ -86,8 +86,7 @@ open_places(const struct probe_target *target, const struct policy *policy, int6
 	const struct asking *asking;
 	int places = 0;
 
-	TAILQ_FOREACH(asking, &target->held, link)
-	{
+	TAILQ_FOREACH(asking, &target->held, link) {
 		if (asking->shared == NULL && asking->due_us <= now_us)
 			return 0;
 		if (batch_is_open(asking) && asks_with(policy, asking->query.probe))

@@ -16,7 +16,7 @@ wake_all(void *owner)
 	struct probe_target *target;
 
 	TAILQ_FOREACH(target, &engine->targets, link)
-	target_wake(target);
+		target_wake(target);
 }
 
 struct probe_engine *

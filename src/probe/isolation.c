@@ -23,8 +23,8 @@ isolation_holds_back(const struct isolation *isolation, const struct gate *gate)
 	if (!isolation->on)
 		return false;
 	TAILQ_FOREACH(other, &isolation->gates, link)
-	if (other != gate && other->breaker.state == BREAKER_HALF_OPEN)
-		return true;
+		if (other != gate && other->breaker.state == BREAKER_HALF_OPEN)
+			return true;
 	return false;
 }
 
@@ -41,8 +41,7 @@ count_unreached(const struct isolation *isolation)
 	const struct gate *gate;
 	int count = 0;
 
-	TAILQ_FOREACH(gate, &isolation->gates, link)
-	{
+	TAILQ_FOREACH(gate, &isolation->gates, link) {
 		if (gate->asked && !is_unreached(gate))
 			return 0;
 		count += gate->asked;
@@ -74,6 +73,6 @@ isolation_end(struct isolation *isolation, int64_t now_us)
 	isolation->on = false;
 	log_info("targets can be reached again");
 	TAILQ_FOREACH(gate, &isolation->gates, link)
-	breaker_try_now(&gate->breaker, now_us);
+		breaker_try_now(&gate->breaker, now_us);
 	isolation->wake(isolation->owner);
 }

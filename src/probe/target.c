@@ -24,7 +24,7 @@ free_for_new(const struct probe_target *target, int64_t now_us)
 	if (!control_is_settled(&target->control))
 		return 0;
 	TAILQ_FOREACH(asking, &target->held, link)
-	free -= asking->due_us <= now_us || batch_is_open(asking);
+		free -= asking->due_us <= now_us || batch_is_open(asking);
 	return free > 0 ? free : 0;
 }
 
@@ -66,7 +66,7 @@ arm(struct probe_target *target)
 	if (next_us <= now_us)
 		next_us = INT64_MAX;
 	TAILQ_FOREACH(asking, &target->held, link)
-	next_us = asking_next_us(asking, now_us, next_us);
+		next_us = asking_next_us(asking, now_us, next_us);
 	if (next_us != INT64_MAX)
 		target_alarm(target, next_us, now_us);
 }

@@ -236,7 +236,7 @@ tell(struct token *token, enum reason fault)
 	struct token_waiter *waiter;
 
 	TAILQ_FOREACH(waiter, &token->waiting, link)
-	waiter->list = &token->told;
+		waiter->list = &token->told;
 	TAILQ_CONCAT(&token->told, &token->waiting, link);
 	while ((waiter = TAILQ_FIRST(&token->told))) {
 		token_unwait(token, waiter);

@@ -138,7 +138,7 @@ underway_list(const struct underway *underway, size_t more, size_t *ret_count)
 	size_t count = 0;
 
 	TAILQ_FOREACH(taken, &underway->running, link)
-	ids[count++] = taken->id;
+		ids[count++] = taken->id;
 	*ret_count = count;
 	return ids;
 }

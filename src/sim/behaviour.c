@@ -134,8 +134,7 @@ behaviours_add(struct behaviours *all, const json_t *from, int64_t now_us, struc
 	json_t *item;
 	if (!json_is_array(from))
 		return add_one(all, from, now_us, err);
-	json_array_foreach((json_t *)(uintptr_t)from, i, item)
-	{
+	json_array_foreach((json_t *)(uintptr_t)from, i, item) {
 		if (!add_one(all, item, now_us, err))
 			return false;
 	}
@@ -174,8 +173,7 @@ method_matches(const json_t *methods, const char *method)
 {
 	size_t i;
 	json_t *name;
-	json_array_foreach((json_t *)(uintptr_t)methods, i, name)
-	{
+	json_array_foreach((json_t *)(uintptr_t)methods, i, name) {
 		if (strcmp(json_string_value(name), method) == 0)
 			return true;
 	}
@@ -187,8 +185,7 @@ fields_match(const json_t *where, const json_t *fields)
 {
 	const char *name;
 	json_t *wanted;
-	json_object_foreach((json_t *)(uintptr_t)where, name, wanted)
-	{
+	json_object_foreach((json_t *)(uintptr_t)where, name, wanted) {
 		struct postings_text have, pattern;
 		if (!postings_text(json_object_get(fields, name), &have) ||
 		    !postings_text(wanted, &pattern) || fnmatch(pattern.at, have.at, 0) != 0)

@@ -241,8 +241,7 @@ books_effects(const struct books *books, const char *operation, const char *coll
 {
 	json_t *list = json_array(), *effect;
 	size_t i;
-	json_array_foreach(books->remembered, i, effect)
-	{
+	json_array_foreach(books->remembered, i, effect) {
 		if (equals(effect, "operation_id", operation) &&
 		    equals(effect, "collection", collection) && equals(effect, "id", id))
 			json_array_append(list, effect);

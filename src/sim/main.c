@@ -97,8 +97,7 @@ apply(struct sim *sim, struct settings *settings, struct err *err)
 {
 	const char *name;
 	json_t *collection;
-	json_object_foreach(settings->collections, name, collection)
-	{
+	json_object_foreach(settings->collections, name, collection) {
 		if (!world_add_collection(&sim->world, name, collection, err))
 			return false;
 	}

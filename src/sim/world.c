@@ -88,8 +88,7 @@ seed(struct collection *collection, struct err *err)
 {
 	size_t i;
 	json_t *item;
-	json_array_foreach(collection->seed, i, item)
-	{
+	json_array_foreach(collection->seed, i, item) {
 		const char *id = json_string_value(json_object_get(item, collection->id_member));
 		if (!id)
 			return err_set(err, ERR_INVALID, "seed: object %zu has no text \"%s\"", i,
@@ -105,8 +104,7 @@ progression_valid(const json_t *steps, struct err *err)
 	size_t i;
 	json_t *step;
 	int64_t after_us;
-	json_array_foreach(steps, i, step)
-	{
+	json_array_foreach(steps, i, step) {
 		const char *after = json_string_value(json_object_get(step, "after"));
 		if (!after || !json_is_object(json_object_get(step, "set")))
 			return err_set(err, ERR_INVALID, "progression: needs after and set");
@@ -175,7 +173,8 @@ stored_form(const struct collection *collection, const char *id, json_t *body,
 	json_object_set_new(stored, collection->id_member, json_string(id));
 	if (faults->overwrite)
 		json_object_update(stored, (json_t *)(uintptr_t)faults->overwrite);
-	json_array_foreach(faults->drop, i, name) json_object_del(stored, json_string_value(name));
+	json_array_foreach(faults->drop, i, name)
+		json_object_del(stored, json_string_value(name));
 	return stored;
 }
 
@@ -204,8 +203,7 @@ each_index(struct collection *collection, struct object *object, const json_t *b
 	size_t i;
 	json_t *name;
 	struct postings_text text;
-	json_array_foreach(collection->indexes, i, name)
-	{
+	json_array_foreach(collection->indexes, i, name) {
 		const json_t *value = json_object_get(body, json_string_value(name));
 		if (postings_text(value, &text))
 			set(&collection->by_member[i], text.at, object);

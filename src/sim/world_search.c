@@ -45,8 +45,7 @@ index_of(const struct collection *collection, const char *member)
 {
 	size_t i;
 	json_t *name;
-	json_array_foreach(collection->indexes, i, name)
-	{
+	json_array_foreach(collection->indexes, i, name) {
 		if (strcmp(json_string_value(name), member) == 0)
 			return (int)i;
 	}
@@ -59,8 +58,7 @@ passes(const struct collection *collection, const json_t *filter, struct object 
 {
 	const char *member;
 	json_t *wanted;
-	json_object_foreach((json_t *)(uintptr_t)filter, member, wanted)
-	{
+	json_object_foreach((json_t *)(uintptr_t)filter, member, wanted) {
 		struct postings_text text;
 		bool held = false;
 		const json_t *values = wanted;
@@ -110,8 +108,7 @@ take_filtered(struct collection *collection, const struct world_query *query, st
 		take_value(collection, query, wanted, page);
 		return;
 	}
-	json_array_foreach((json_t *)(uintptr_t)wanted, i, value)
-	{
+	json_array_foreach((json_t *)(uintptr_t)wanted, i, value) {
 		if (!take_value(collection, query, value, page))
 			return;
 	}
@@ -139,8 +136,7 @@ world_search(struct collection *collection, const struct world_query *query, int
 	};
 	const char *member;
 	json_t *wanted;
-	json_object_foreach((json_t *)(uintptr_t)query->filter, member, wanted)
-	{
+	json_object_foreach((json_t *)(uintptr_t)query->filter, member, wanted) {
 		if (index_of(collection, member) < 0)
 			return err_set(err, ERR_INVALID, "\"%s\" cannot be filtered by", member);
 	}
