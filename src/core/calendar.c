@@ -4,7 +4,7 @@
  */
 #include "calendar.h"
 
-enum { YEARS = 400, DAYS = 146097, EPOCH = 719468 }; /* days from 0000-03-01 to 1970-01-01 */
+enum { EPOCH = 719468 }; /* days from 0000-03-01 to 1970-01-01 */
 
 int
 calendar_month_days(int year, int month)
@@ -25,9 +25,11 @@ int64_t
 calendar_days(int year, int month, int day)
 {
 	int64_t from_march = month > 2 ? year : (int64_t)year - 1;
-	int64_t cycle = (from_march >= 0 ? from_march : from_march - (YEARS - 1)) / YEARS;
-	int64_t rest = from_march - cycle * YEARS;
+	int64_t years = from_march >= 0 ? from_march : from_march - (CALENDAR_CYCLE_YEARS - 1);
+	int64_t cycle = years / CALENDAR_CYCLE_YEARS;
+	int64_t rest = from_march - cycle * CALENDAR_CYCLE_YEARS;
 	int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
 
-	return cycle * DAYS + rest * 365 + rest / 4 - rest / 100 + day_of_year - EPOCH;
+	return cycle * CALENDAR_CYCLE_DAYS + rest * 365 + rest / 4 - rest / 100 + day_of_year -
+	       EPOCH;
 }

@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CALENDAR_DAY = 24 * 3600 };
+enum {
+	CALENDAR_DAY = 24 * 3600,   /* seconds */
+	CALENDAR_CYCLE_YEARS = 400, /* after so many everything repeats, week days too */
+	CALENDAR_CYCLE_DAYS = 146097,
+};
 
 /* Month and day count from 1. */
 bool calendar_has(int year, int month, int day);

@@ -154,13 +154,15 @@ civil_seconds(const struct civil *civil)
 	       (int64_t)civil->hour * 3600 + (int64_t)civil->minute * 60 + second;
 }
 
-/* seconds: of the civil time, in UTC. */
+/* seconds: of the civil time, in UTC. A leap second is the second that follows it. */
 static bool
 finish(const struct civil *civil, int64_t seconds, struct moment *ret)
 {
-	if (civil->second == 60 && !ends_month(civil, seconds++))
+	bool is_leap = civil->second == 60;
+
+	if (is_leap && !ends_month(civil, seconds))
 		return false;
-	*ret = (struct moment){ .seconds = seconds, .atto = civil->atto };
+	*ret = (struct moment){ .seconds = seconds + is_leap, .atto = civil->atto };
 	return true;
 }
 

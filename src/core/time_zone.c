@@ -4,10 +4,9 @@
  */
 #include "reconciled/core/time_zone.h"
 
-enum { DAY = 24 * 3600 };
+#include "calendar.h"
 
-/* 400 years of the Gregorian calendar are whole weeks. */
-#define CYCLE (INT64_C(146097) * DAY)
+#define CYCLE ((int64_t)CALENDAR_CYCLE_DAYS * CALENDAR_DAY) /* seconds */
 
 /* The last span that begins at or before the moment, or the first one. */
 static size_t
@@ -42,12 +41,12 @@ time_zone_settle(const struct time_zone *zone, int64_t local, int64_t *ret_secon
 	int64_t shift = 0, seconds = 0;
 	int shown = 0;
 
-	if (zone->repeats_from < INT64_MAX && local - DAY > zone->repeats_from)
-		shift = (local - DAY - zone->repeats_from) / CYCLE * CYCLE;
+	if (zone->repeats_from < INT64_MAX && local - CALENDAR_DAY > zone->repeats_from)
+		shift = (local - CALENDAR_DAY - zone->repeats_from) / CYCLE * CYCLE;
 	local -= shift;
 	/* No place is a day or more from UTC. */
-	for (size_t i = span_at(zone, local - DAY);
-	     i < zone->count && zone->spans[i].from <= local + DAY; i++)
+	for (size_t i = span_at(zone, local - CALENDAR_DAY);
+	     i < zone->count && zone->spans[i].from <= local + CALENDAR_DAY; i++)
 		if (span_shows(zone, i, local)) {
 			seconds = local - zone->spans[i].offset;
 			shown++;

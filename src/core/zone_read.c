@@ -18,7 +18,7 @@ enum {
 	TYPE = 6, /* bytes of a local time type */
 	CHANGES_MAX = 10000,
 	TYPES_MAX = 256,
-	RULE_YEARS = 402, /* a cycle, and a year on either side */
+	RULE_YEARS = CALENDAR_CYCLE_YEARS + 2, /* a cycle, and a year on either side */
 	YEAR_FIRST = 1,
 	YEAR_LAST = 9999,
 	FOOTER_MAX = 200,
