@@ -61,16 +61,16 @@ read_guarded(struct ctl *ctl, const char *type, bool *ret_guarded, struct err *e
 }
 
 static void
-write_evidence(struct explained *of, struct arena *arena, struct hmac *key, struct strbuf *out)
+fill_evidence(struct explained *of, struct arena *arena, struct hmac *key)
 {
+	CLEANUP(strbuf_finish) struct strbuf text = { 0 };
 	const struct evidence_of evidence = { of->policy, of->op, of->look, of->verdict,
 					      of->decision };
 	char digest[HASH_SHA256_HEX];
 
 	explain(arena, key, &of->target->rules, &evidence, &of->explanation);
-	evidence_write(out, arena, key, &evidence, digest);
-	of->evidence_text = strbuf_text(out);
-	of->evidence = evidence_parse(of->evidence_text);
+	evidence_write(&text, arena, key, &evidence, digest);
+	of->evidence = evidence_parse(strbuf_text(&text));
 }
 
 static void
@@ -80,20 +80,18 @@ show(struct ctl *ctl, const struct explain_ask *asking, const struct config *con
 	struct check *check = explain_ask_check(asking);
 	struct hmac *key = hmac_create(secret_reveal(config->evidence_hash_key),
 				       secret_len(config->evidence_hash_key));
-	struct strbuf evidence = { 0 };
 
 	of->op = explain_ask_operation(asking);
 	of->now_us = explain_ask_now_us(asking);
 	of->look = check_look(check);
 	of->verdict = check_verdict(check);
 	of->decision = check_decision(check);
-	write_evidence(of, check_arena(check), key, &evidence);
+	fill_evidence(of, check_arena(check), key);
 	if (ctl->json)
 		explain_print_json(of);
 	else
 		explain_print(&ctl->screen, of);
 	json_decref(of->evidence);
-	strbuf_finish(&evidence);
 	hmac_destroy(key);
 }
 

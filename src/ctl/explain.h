@@ -22,8 +22,7 @@ struct explained {
 	const struct verdict *verdict;
 	const struct decision *decision;
 	struct explanation explanation;
-	const char *evidence_text; /* JSON, as it would be recorded */
-	json_t *evidence;	   /* the same */
+	json_t *evidence; /* as it would be recorded */
 };
 
 void explain_print(const struct screen *screen, const struct explained *of);

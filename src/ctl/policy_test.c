@@ -47,15 +47,23 @@ put_verdict(struct strbuf *out, const struct case_result *result)
 		      result->verdict.reason, result->verdict.rule, action_name(result->action));
 }
 
+static void
+put_unasked(struct strbuf *out, const struct case_result *result)
+{
+	strbuf_printf(out, "nothing is written for %s, which would be asked next", result->unasked);
+}
+
 /* What a person must know beside the verdict, one line each; mark comes first. */
 static void
 put_notes(struct strbuf *out, const struct case_result *result, const char *mark)
 {
 	for (size_t i = 0; i < result->faults_count; i++)
 		strbuf_printf(out, "%s%s\n", mark, result->faults[i]);
-	if (result->unasked)
-		strbuf_printf(out, "%snothing is written for %s, which would be asked next\n", mark,
-			      result->unasked);
+	if (result->unasked) {
+		strbuf_puts(out, mark);
+		put_unasked(out, result);
+		strbuf_putc(out, '\n');
+	}
 }
 
 static void
@@ -98,8 +106,8 @@ text_notes(const struct screen *screen, const struct case_result *result)
 	}
 	if (result->unasked) {
 		strbuf_reset(&note);
-		strbuf_printf(&note, "%*snothing is written for %s, which would be asked next",
-			      NOTE_INDENT, "", result->unasked);
+		strbuf_printf(&note, "%*s", NOTE_INDENT, "");
+		put_unasked(&note, result);
 		screen_line(screen, TONE_QUIET, strbuf_text(&note));
 	}
 	strbuf_finish(&note);
