@@ -276,7 +276,7 @@ static const struct field probe_fields[] = {
 	  .help = "Which items are ours." },
 	{ "complete", IN_PROBE(complete), OWN(decode_conditions), .shape = &shape_conditions,
 	  .help = "The list is whole." },
-	{ "full", IN_PROBE(full), COUNT(1, 1000000, 0),
+	{ "full", IN_PROBE(full), COUNT(1, PAGE_ITEMS_MAX, 0),
 	  .help = "A list this long may be cut off." },
 	{ "remote_id", 0, OWN(decode_remote_id), .shape = &shape_locator,
 	  .help = "Where the item has its id." },

@@ -14,7 +14,7 @@
 #include "reconciled/core/probe.h"
 #include "tree.h"
 
-enum { PAGES_MAX = 1000, BATCH_MAX = 10000, PAGE_ITEMS_MAX = 1000000 };
+enum { PAGES_MAX = 1000, BATCH_MAX = 10000 };
 
 /* A place in an answer, not in the operation. */
 static bool

@@ -7,6 +7,9 @@
 
 #include "field.h"
 
+/* Items of one page, at the most. */
+enum { PAGE_ITEMS_MAX = 1000000 };
+
 extern const struct table pages_table, batch_table, covers_table, reread_table;
 extern const struct shape shape_pages;
 

@@ -98,7 +98,8 @@ check_name(struct loading *loading, const struct loaded *loaded, size_t i)
 	if (!text)
 		return;
 	if (strlen(text) > CASE_NAME_BYTES)
-		complain_found(loading, name, "at most 200 bytes");
+		complain_found(loading, name,
+			       arena_printf(loading->arena, "at most %d bytes", CASE_NAME_BYTES));
 	for (size_t j = 0; j < i; j++) {
 		if (!loaded->cases[j].name || strcmp(text, loaded->cases[j].name) != 0)
 			continue;

@@ -159,6 +159,7 @@ add_client(struct lines *lines, const struct probe_oauth2 *oauth2)
 	strbuf_finish(&secret);
 }
 
+/* A login that came to nothing is no answer of the target, not even a wrong one. */
 static const enum reason reasons[] = {
 	[TRANSFER_OK] = REASON_TRANSPORT,
 	[TRANSFER_TIMEOUT] = REASON_TIMEOUT,
