@@ -169,7 +169,7 @@ static const struct field retry_fields[] = {
 	  .help = "Pause before the second try; it doubles." },
 	{ "max", offsetof(struct target, retry_max_us),
 	  DURATION(MILLISECOND, 5 * MINUTE, 5 * SECOND), .milliseconds = true,
-	  .help = "Longest pause." },
+	  .help = "All pauses of one reading together, at most." },
 };
 TABLE(retry_table, retry_fields);
 
