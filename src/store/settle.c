@@ -14,8 +14,7 @@ extern const struct sql_statement sql_settle;
 static void
 on_settled(void *context, PGresult *got, const struct err *err)
 {
-	CLEANUP(pgresult_clear_at) PGresult *result = got;
-
+	PQclear(got);
 	if (err)
 		log_debug("records of idempotency keys were not settled",
 			  F_STR("error", err->text));
